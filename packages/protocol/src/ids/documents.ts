@@ -1,0 +1,60 @@
+import { base32nopad } from "@scure/base";
+import { contentDigest } from "../json/hash.js";
+import type { JsonValue } from "../json/json-value.js";
+import type { DocId, EventId } from "./ids.js";
+
+/** Access list of a space. */
+export const ACL_DOC = "sys:acl" as DocId;
+/** The space's watermark. */
+export const WATERMARK_DOC = "sys:watermark" as DocId;
+/** The client-effect channel; its instances are session-scoped. */
+export const EFFECTS_DOC = "sys:effects" as DocId;
+/** Index of unresolved attention notices. */
+export const ATTENTION_DOC = "sys:attention" as DocId;
+/** The documents of the system itself (R20, R35). */
+export const RESERVED: readonly DocId[] = Object.freeze([
+  ACL_DOC,
+  WATERMARK_DOC,
+  EFFECTS_DOC,
+  ATTENTION_DOC,
+]);
+
+/** What a document is, by the prefix of its id; "other" for ids of a user's own making. */
+export type DocKind = "piece" | "node" | "stream" | "receipt" | "sys" | "other";
+
+const KINDS: ReadonlySet<string> = new Set(["piece", "node", "stream", "receipt", "sys"]);
+
+/** True for the documents that admit only the writes that the protocol names (R35). */
+export function isReserved(id: DocId): boolean {
+  return id.startsWith("sys:");
+}
+
+/** The kind of a document by its id's prefix. */
+export function docKind(id: DocId): DocKind {
+  const prefix = id.slice(0, Math.max(0, id.indexOf(":")));
+  return KINDS.has(prefix) ? (prefix as DocKind) : "other";
+}
+
+/** The document of the piece that `cause` creates: the same cause, the same piece (R20). */
+export function pieceIdFor(cause: JsonValue): DocId {
+  return hashedId("piece", { cause });
+}
+
+/** The document of a cell, computed, map or effect of a piece (R20). */
+export function nodeIdFor(pieceId: DocId, nodeName: string): DocId {
+  return hashedId("node", { piece: pieceId, node: nodeName });
+}
+
+/** The stream of a handler of a piece (R20, R21). */
+export function streamIdFor(pieceId: DocId, nodeName: string): DocId {
+  return hashedId("stream", { piece: pieceId, node: nodeName });
+}
+
+/** The receipt of an event on a stream (R33). */
+export function receiptIdFor(eventId: EventId, streamId: DocId): DocId {
+  return hashedId("receipt", { event: eventId, stream: streamId });
+}
+
+function hashedId(kind: DocKind, cause: JsonValue): DocId {
+  return `${kind}:${base32nopad.encode(contentDigest({ kind, cause })).toLowerCase()}` as DocId;
+}
