@@ -10,7 +10,6 @@ import {
   install,
   pnpm,
   red,
-  ROOT,
   run,
   scratch,
   tool,

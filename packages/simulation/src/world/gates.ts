@@ -1,0 +1,159 @@
+import type { EventId, GateName, GatePoint, Gates, SpaceId } from "@tidemark/protocol";
+
+/** What a process does on reaching a gate that somebody set. */
+type Effect =
+  | { readonly kind: "hold" }
+  | { readonly kind: "crash" }
+  | { readonly kind: "fail"; readonly error: () => Error };
+
+/** A gate that was set: it takes the next `times` arrivals that match. */
+interface Setting {
+  readonly gate: GateName;
+  readonly space: SpaceId | undefined;
+  readonly event: EventId | undefined;
+  readonly effect: Effect;
+  /** The process that it was set on; without one, it waits for the next process to start. */
+  owner: string | undefined;
+  remaining: number;
+}
+
+interface Waiter {
+  readonly gate: GateName;
+  readonly space: SpaceId;
+  readonly process: string;
+  readonly go: () => void;
+}
+
+/** Which arrivals a setting takes. */
+export interface GateTarget {
+  readonly space?: SpaceId | undefined;
+  readonly event?: EventId | undefined;
+  readonly times?: number | undefined;
+}
+
+/**
+ * The gates of every server process of a world. An arrival is taken by the first setting that matches it, in the order
+ * in which they were made; an arrival that none matches passes on at once.
+ */
+export class WorldGates {
+  readonly #settings: Setting[] = [];
+  readonly #waiters: Waiter[] = [];
+  readonly #running = new Map<string, () => void>();
+  #arrived: ((waiter: Waiter) => void) | undefined;
+
+  /** The gates of one process. `crash` is called, synchronously, when it reaches a gate that kills it. */
+  forProcess(name: string, crash: () => void): Gates {
+    this.#running.set(name, crash);
+    for (const setting of this.#settings) setting.owner ??= name;
+    return { pass: (gate, at) => this.#pass(name, gate, at) };
+  }
+
+  /** The process is gone: what waited at its gates never goes on, and what was set on it is void. */
+  processEnded(name: string): void {
+    this.#running.delete(name);
+    removeWhere(this.#waiters, (waiter) => waiter.process === name);
+    const heir = this.#running.keys().next().value;
+    for (const setting of this.#settings) {
+      if (setting.owner === name && heir !== undefined) setting.owner = heir;
+    }
+    removeWhere(this.#settings, (setting) => setting.owner === name);
+  }
+
+  hold(gate: GateName, target: GateTarget): void {
+    this.#set(gate, target, { kind: "hold" });
+  }
+
+  fail(gate: GateName, target: GateTarget, error: () => Error): void {
+    this.#set(gate, target, { kind: "fail", error });
+  }
+
+  crashAt(gate: GateName, target: GateTarget): void {
+    this.#set(gate, target, { kind: "crash" });
+  }
+
+  /** Whether somebody waits at the gate. */
+  isReached(gate: GateName, space?: SpaceId): boolean {
+    return this.#find(gate, space) !== undefined;
+  }
+
+  /** Lets the one that has waited longest go on. Without a waiter, the next hold that was set is taken back. */
+  release(gate: GateName, space?: SpaceId): boolean {
+    const waiter = this.#find(gate, space);
+    if (waiter) {
+      this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
+      waiter.go();
+      return true;
+    }
+    const setting = this.#settings.find(
+      (each) =>
+        each.gate === gate && each.effect.kind === "hold" && (!space || each.space === space),
+    );
+    if (setting) this.#spend(setting);
+    return setting !== undefined;
+  }
+
+  /** Resolves at the next arrival at a held gate, whichever it is: for whoever waits for one. */
+  nextArrival(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#arrived = () => resolve();
+    });
+  }
+
+  get waiting(): number {
+    return this.#waiters.length;
+  }
+
+  #set(gate: GateName, target: GateTarget, effect: Effect): void {
+    this.#settings.push({
+      gate,
+      space: target.space,
+      event: target.event,
+      effect,
+      owner: this.#running.keys().next().value,
+      remaining: target.times ?? 1,
+    });
+  }
+
+  #pass(process: string, gate: GateName, at: GatePoint): Promise<void> | undefined {
+    const setting = this.#settings.find((each) => matches(each, gate, at));
+    if (!setting || !this.#running.has(process)) return undefined;
+    this.#spend(setting);
+    switch (setting.effect.kind) {
+      case "fail":
+        return Promise.reject(setting.effect.error());
+      case "crash":
+        this.#running.get(process)?.();
+        return new Promise(() => undefined);
+      case "hold":
+        return new Promise((go) => {
+          const waiter = { gate, space: at.space, process, go };
+          this.#waiters.push(waiter);
+          this.#arrived?.(waiter);
+        });
+    }
+  }
+
+  #spend(setting: Setting): void {
+    setting.remaining -= 1;
+    if (setting.remaining <= 0) this.#settings.splice(this.#settings.indexOf(setting), 1);
+  }
+
+  #find(gate: GateName, space?: SpaceId): Waiter | undefined {
+    return this.#waiters.find((each) => each.gate === gate && (!space || each.space === space));
+  }
+}
+
+function matches(setting: Setting, gate: GateName, at: GatePoint): boolean {
+  return (
+    setting.gate === gate &&
+    (setting.space === undefined || setting.space === at.space) &&
+    (setting.event === undefined || setting.event === at.event)
+  );
+}
+
+function removeWhere<T>(items: T[], goes: (item: T) => boolean): void {
+  for (let i = items.length - 1; i >= 0; i--) {
+    const item = items[i];
+    if (item !== undefined && goes(item)) items.splice(i, 1);
+  }
+}
