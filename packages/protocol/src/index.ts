@@ -30,6 +30,7 @@ export {
 export {
   isTidemarkError,
   TidemarkError,
+  type TidemarkErrorArguments,
   type TidemarkErrorOptions,
 } from "./errors/tidemark-error.js";
 export {
@@ -164,15 +165,133 @@ export {
 } from "./patch/paths.js";
 
 // second half
+export {
+  ACL_LEVELS,
+  ACL_STREAMS_KEY,
+  type Acl,
+  type AclLevel,
+  AclSchema,
+  type AclStreamGrants,
+  aclLevel,
+  type Grantee,
+  isOwner,
+  levelAtLeast,
+  mayAppend,
+  mayRead,
+  mayWrite,
+} from "./acl/acl.js";
+export type { AcceptedCommit, DocChange } from "./commit/accepted.js";
+export {
+  type AppendEntry,
+  AppendEntrySchema,
+  type AppendRequest,
+  AppendRequestSchema,
+  type AuthoredCommit,
+  AuthoredCommitSchema,
+  type ConfirmedRead,
+  ConfirmedReadSchema,
+  FiredAtSchema,
+  type Precondition,
+  PreconditionSchema,
+} from "./commit/authored.js";
+export type { CommitClass } from "./commit/commit-class.js";
+export type { AttributedChange, BasisRead, BasisUpdate, DerivedBatch } from "./commit/derived.js";
+export {
+  ENTRY_STATUSES,
+  type EntryMark,
+  type EntryStatus,
+  type FiredAt,
+  type Frontier,
+  type NewEntry,
+  type StreamEntry,
+} from "./commit/entry.js";
+export { JsonValueSchema, MAX_PATH_LENGTH, PathSchema } from "./commit/field-schemas.js";
+export { DocOperationSchema, PatchOpSchema } from "./commit/operation-schemas.js";
+export { GATE_NAMES, type GateName, type GatePoint, type Gates, openGates } from "./seams/gates.js";
 export { createIdSource, type IdSource } from "./seams/id-source.js";
 export { createLoopback, type Loopback } from "./seams/loopback.js";
-export { seededRandom, systemRandom, type Random } from "./seams/random.js";
-export { systemClock, type Cancellable, type Clock } from "./seams/system-clock.js";
+export { type Random, seededRandom, systemRandom } from "./seams/random.js";
+export { type Cancellable, type Clock, systemClock } from "./seams/system-clock.js";
 export {
+  type ClientConnection,
   CLOSE_LOST,
   CLOSE_NORMAL,
-  type ClientConnection,
   type CloseReason,
   type Connection,
   type Transport,
 } from "./seams/transport.js";
+export {
+  type Selector,
+  SELECTOR_LIMITS,
+  type SelectorLimits,
+  type SelectorProblem,
+  selectorProblem,
+  SelectorSchema,
+  type Watch,
+  WatchSchema,
+} from "./selector/selector.js";
+export {
+  WALK_LIMITS,
+  type WalkInput,
+  type WalkLimits,
+  type WalkResult,
+  walkSelector,
+} from "./selector/walk.js";
+export {
+  type BaseView,
+  type Held,
+  LayeredView,
+  type LayeredViewOptions,
+  type SkippedLayer,
+  type ViewLayer,
+} from "./view/layered-view.js";
+export {
+  type AppendMessage,
+  type AuthMessage,
+  type ClientMessage,
+  ClientMessageSchema,
+  type ClientRequest,
+  type CommitMessage,
+  type Cursor,
+  type EventRef,
+  type HelloMessage,
+  type LogoutMessage,
+  MAX_OUTSTANDING_EVENTS,
+  MAX_WATCHES,
+  type PingMessage,
+  type PongMessage,
+  type RequestId,
+  type SpaceCloseMessage,
+  type SpaceCreateMessage,
+  type SpaceOpenMessage,
+  type WatchSetMessage,
+} from "./wire/client-messages.js";
+export {
+  encodeClientMessage,
+  encodeServerMessage,
+  MESSAGE_LIMITS,
+  type MessageLimits,
+  type Parsed,
+  parseClientMessage,
+  parseServerMessage,
+} from "./wire/parse.js";
+export { wireSchemaHash } from "./wire/schema-hash.js";
+export {
+  type ChallengeMessage,
+  type EntryState,
+  type ErrorMessage,
+  type FrameMessage,
+  type GoneRow,
+  type OkMessage,
+  type RequestType,
+  type Results,
+  ResultSchemas,
+  type RevokedMessage,
+  type Row,
+  type ServerMessage,
+  ServerMessageSchema,
+  type SupersededMessage,
+} from "./wire/server-messages.js";
+export { authMessageToSign, type AuthStatement, genesisMessageToSign } from "./wire/signing.js";
+export { WIRE_HISTORY, WIRE_VERSION, type WireVersionNote } from "./wire/version.js";
+export { connectionOver, type WebSocketLike, webSocketTransport } from "./seams/web-socket.js";

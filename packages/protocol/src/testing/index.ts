@@ -1,7 +1,27 @@
 export {
+  describeTransport,
+  type TransportHarness,
+  type TransportSuite,
+} from "./describe-transport.js";
+export {
+  readExamples,
+  type ReadmeExampleInput,
+  type ReadmeExampleRun,
+  runReadmeExample,
+} from "./node/readme-example.js";
+export {
+  checkSpecCoverage,
+  readCitations,
+  readSpec,
+  type SpecCoverageInput,
+  type SpecRules,
+} from "./node/spec-coverage.js";
+export { TestSocketPair } from "./socket-pair.js";
+export type { Expectation, TestApi } from "./test-api.js";
+export {
   ChildClock,
-  VirtualClock,
   type ChildClockOptions,
   type ClockOwner,
+  VirtualClock,
   type VirtualClockOptions,
 } from "./virtual-clock.js";

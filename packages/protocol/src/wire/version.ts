@@ -1,0 +1,20 @@
+/** The wire format that this code speaks, said by both sides in the hello. */
+export const WIRE_VERSION = 1;
+
+/** One version of the wire format. */
+export interface WireVersionNote {
+  readonly version: number;
+  /** Hash of the schemas of every message (`wireSchemaHash`). A test compares it. */
+  readonly schemaHash: string;
+  /** What changed, for people. */
+  readonly change: string;
+}
+
+/** Every version there was, newest last. A schema that changes needs a new line here. */
+export const WIRE_HISTORY: readonly WireVersionNote[] = [
+  {
+    version: 1,
+    schemaHash: "",
+    change: "first format",
+  },
+];
