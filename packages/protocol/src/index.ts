@@ -173,6 +173,8 @@ export {
   AclSchema,
   type AclStreamGrants,
   aclLevel,
+  type AclProblem,
+  aclProblem,
   type Grantee,
   isOwner,
   levelAtLeast,

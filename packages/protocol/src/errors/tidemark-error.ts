@@ -1,11 +1,17 @@
 /** Set on every error of this library; `Symbol.for` makes it the same in every copy of the package. */
-const TIDEMARK_ERROR: unique symbol = Symbol.for("tidemark.error") as never;
+const TIDEMARK_ERROR: unique symbol = Symbol.for("tidemark.error");
 
 /** Options of every error of this library. */
 export interface TidemarkErrorOptions {
   /** What led to this error. It never travels on the wire. */
   readonly cause?: unknown;
 }
+
+/** What follows the message: the details, which may be left out where all of them are optional. */
+export type TidemarkErrorArguments<D extends object> =
+  Record<never, never> extends D
+    ? readonly [details?: D, options?: TidemarkErrorOptions]
+    : readonly [details: D, options?: TidemarkErrorOptions];
 
 /**
  * The root of all errors of this library. `code` is stable and meant for programs, the message says
@@ -21,9 +27,9 @@ export class TidemarkError<D extends object = object> extends Error {
   /** @internal */
   readonly [TIDEMARK_ERROR] = true;
 
-  constructor(message: string, details: D = {} as D, options: TidemarkErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.details = details;
+  constructor(message: string, ...[details, options]: TidemarkErrorArguments<D>) {
+    super(message, options?.cause === undefined ? undefined : { cause: options.cause });
+    this.details = details ?? ({} as D);
   }
 }
 

@@ -71,7 +71,7 @@ export function fromWireError(wire: WireError): TidemarkError {
   }
 }
 
-function serviceError(wire: Exclude<WireError, { name: "ConflictError" }>): TidemarkError {
+function serviceError(wire: WireError): TidemarkError {
   switch (wire.name) {
     case "HistoryHorizonError":
       return new HistoryHorizonError(wire.message, wire.details);

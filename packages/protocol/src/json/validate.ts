@@ -80,7 +80,7 @@ class Walk {
   }
 
   error(): ValueError {
-    const path = [...this.#path].reverse();
+    const path = [...this.#path];
     return new ValueError(
       `Value refused at ${JSON.stringify(path)}: ${this.#reason}. ` +
         "Only plain JSON within the size limits can be stored.",
@@ -140,7 +140,7 @@ class Walk {
       const item = items[i];
       const checked = this.#grow(1) ? this.visit(item, depth + 1) : undefined;
       if (checked === undefined) {
-        this.#path.push(i);
+        this.#path.unshift(i);
         return undefined;
       }
       if (copy === undefined && !Object.is(checked, item)) {
@@ -164,7 +164,7 @@ class Walk {
       const value = source[key];
       const checked = this.#key(key) ? this.visit(value, depth + 1) : undefined;
       if (checked === undefined) {
-        this.#path.push(key);
+        this.#path.unshift(key);
         return undefined;
       }
       if (copy === undefined && !Object.is(checked, value))

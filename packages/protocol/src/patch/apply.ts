@@ -14,7 +14,8 @@ import {
   withSpliced,
 } from "./containers.js";
 import { spliceText } from "./text-splice.js";
-import type { MergingOp, PatchOp, ValueOperation } from "./operations.js";
+import type { MergingOp, PatchOp, SpliceOp, ValueOperation } from "./operations.js";
+import { isMerging } from "./paths.js";
 
 /**
  * The value after `ops`, in order. The input is never mutated and the result shares with it whatever
@@ -65,7 +66,7 @@ function applyOp(
   const step = new Step(op, index, owned);
   step.checkPath();
   if (op.path.length === 0) return step.root(value);
-  const base = value ?? ("ifAbsent" in op ? op.ifAbsent : undefined);
+  const base = value === undefined && isMerging(op) ? op.ifAbsent : value;
   if (base === undefined) throw step.refuse("no-document", "the document is absent");
   return step.descend(base, 0);
 }
@@ -99,7 +100,7 @@ class Step {
   root(value: JsonValue | undefined): JsonValue {
     const op = this.#op;
     if (op.op === "replace" || op.op === "add") return this.#fits(op.value, MAX_JSON_DEPTH);
-    if (op.op !== "remove") return this.#merge(value ?? op.ifAbsent, op);
+    if (op.op !== "remove") return this.#merge(value === undefined ? op.ifAbsent : value, op);
     if (op.value !== undefined && value !== undefined) return this.#withoutValue(value, op.value);
     throw this.refuse("root-removal", "the whole value is removed by a delete, not by a patch");
   }
@@ -186,9 +187,9 @@ class Step {
         return withAppended(list, this.#element(op.value), this.#owned);
       }
       case "increment":
-        return this.#increment(value ?? 0, op.value);
+        return this.#increment(value === undefined ? 0 : value, op.value);
       case "splice":
-        return this.#splice(value ?? (typeof op.insert === "string" ? "" : []), op);
+        return this.#splice(value === undefined ? emptyLike(op.insert) : value, op);
       default:
         return unreachable(op);
     }
@@ -209,7 +210,7 @@ class Step {
     return sum + 0;
   }
 
-  #splice(value: JsonValue, op: Extract<PatchOp, { op: "splice" }>): JsonValue {
+  #splice(value: JsonValue, op: SpliceOp): JsonValue {
     if (!isCount(op.index) || !isCount(op.remove)) {
       throw this.refuse("bad-index", "index and remove are integers of 0 or more");
     }
@@ -246,6 +247,10 @@ class Step {
 
 function at(path: readonly (string | number)[], depth: number): string {
   return JSON.stringify(path.slice(0, depth));
+}
+
+function emptyLike(insert: JsonArray | string): JsonValue {
+  return typeof insert === "string" ? "" : [];
 }
 
 function isCount(value: number): boolean {

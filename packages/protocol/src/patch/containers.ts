@@ -7,6 +7,9 @@ import type { JsonArray, JsonObject, JsonValue } from "../json/json-value.js";
  */
 export type Owned = Set<object> | undefined;
 
+/** More arguments than this are not spread into one call: the stack bounds them. */
+const MAX_SPREAD = 1024;
+
 /** The object with `key` set: the input stays as it is unless owned. */
 export function withKey(
   object: JsonObject,
@@ -23,9 +26,16 @@ export function withKey(
 /** The object without `key`. */
 export function withoutKey(object: JsonObject, key: string, owned: Owned): JsonObject {
   if (!Object.hasOwn(object, key)) return object;
-  const copy = ownObject(object, owned);
-  delete copy[key];
-  return copy;
+  if (owned?.has(object) === true) {
+    delete (object as MutableJsonObject)[key];
+    return object;
+  }
+  // Rebuilt, not copied and deleted from: a delete makes every later read of the object slow.
+  const copy: MutableJsonObject = {};
+  for (const other in object) {
+    if (other !== key) setOwn(copy, other, object[other] as JsonValue);
+  }
+  return keep(copy, owned);
 }
 
 /** The array with the element at `index` set; `index` is at most its length. */
@@ -65,6 +75,10 @@ export function withSpliced(
   owned: Owned,
 ): JsonArray {
   if (remove === 0 && insert.length === 0) return array;
+  if (owned?.has(array) === true && insert.length <= MAX_SPREAD) {
+    (array as JsonValue[]).splice(index, remove, ...insert);
+    return array;
+  }
   return keep(array.slice(0, index).concat(insert, array.slice(index + remove)), owned);
 }
 

@@ -32,7 +32,7 @@ export function spliceText(
   insert: string,
 ): string | undefined {
   if (!isWellFormedText(insert)) return undefined;
-  const slot = fingers.findIndex((f) => f !== undefined && f.text === text);
+  const slot = text.length < MIN_REMEMBERED ? -1 : fingers.findIndex((f) => f?.text === text);
   const finger = fingers[slot] ?? freshFinger(text);
   const start = unitOf(text, index, finger);
   const end = finger.plain
