@@ -24,29 +24,79 @@ export type Acl = Readonly<Partial<Record<Grantee, AclLevel>>> & {
 /** Who may append to a stream without writing the space. */
 export type AclStreamGrants = Readonly<Partial<Record<Grantee, "APPEND">>>;
 
-const AclLevelSchema = z.enum(ACL_LEVELS);
+/** What is wrong with an ACL, and where. */
+export interface AclProblem {
+  readonly path: readonly string[];
+  readonly reason: string;
+}
 
-function isGrantee(key: string): key is Grantee {
+type Plain = Readonly<Record<string, unknown>>;
+type Check = (key: string, value: unknown) => string | undefined;
+
+function isPlain(value: unknown): value is Plain {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isGrantee(key: string): boolean {
   return key === "*" || isPrincipal(key);
 }
 
-const GranteeSchema = z.string().refine(isGrantee, { error: 'neither a principal nor "*"' });
-const StreamSchema = z.string().refine((id) => isDocId(id), { error: "not a document id" });
+function firstProblem(map: unknown, path: readonly string[], check: Check): AclProblem | undefined {
+  if (!isPlain(map)) return { path, reason: "not an object" };
+  for (const key of Object.keys(map)) {
+    const reason = check(key, map[key]);
+    if (reason !== undefined) return { path: [...path, key], reason };
+  }
+  return undefined;
+}
 
-/** zod's view of {@link Acl}. Every key is a principal, `"*"` or `streams`; anything else is refused. */
-export const AclSchema = z
-  .object({
-    [ACL_STREAMS_KEY]: z
-      .record(StreamSchema, z.record(GranteeSchema, z.literal("APPEND")))
-      .optional(),
+const checkLevel: Check = (key, value) => {
+  if (!isGrantee(key)) return 'neither a principal nor "*"';
+  return ACL_LEVELS.some((level) => level === value) ? undefined : "not a level";
+};
+
+const checkAppend: Check = (key, value) => {
+  if (!isGrantee(key)) return 'neither a principal nor "*"';
+  return value === "APPEND" ? undefined : "not APPEND";
+};
+
+function streamsProblem(streams: unknown): AclProblem | undefined {
+  const path = [ACL_STREAMS_KEY];
+  const problem = firstProblem(streams, path, (id) =>
+    isDocId(id) ? undefined : "not a document id",
+  );
+  if (problem !== undefined) return problem;
+  for (const [id, grants] of Object.entries(streams as Plain)) {
+    const inside = firstProblem(grants, [...path, id], checkAppend);
+    if (inside !== undefined) return inside;
+  }
+  return undefined;
+}
+
+/**
+ * Finds what is wrong with an ACL, if anything is: every key is a principal, `"*"` or `streams`. By
+ * hand, because zod's records drop a key named `__proto__` instead of refusing it (R38).
+ */
+export function aclProblem(value: unknown): AclProblem | undefined {
+  const skipStreams: Check = (key, level) =>
+    key === ACL_STREAMS_KEY ? undefined : checkLevel(key, level);
+  const problem = firstProblem(value, [], skipStreams);
+  if (problem !== undefined) return problem;
+  const acl = value as Plain;
+  return Object.hasOwn(acl, ACL_STREAMS_KEY) ? streamsProblem(acl[ACL_STREAMS_KEY]) : undefined;
+}
+
+/** See {@link Acl} and {@link aclProblem}. */
+export const AclSchema: z.ZodType<Acl> = z
+  .unknown()
+  .transform((value, context): Acl => {
+    const problem = aclProblem(value);
+    if (problem === undefined) return value as Acl;
+    const { path, reason } = problem;
+    context.issues.push({ code: "custom", message: reason, input: value, path: [...path] });
+    return z.NEVER;
   })
-  .catchall(AclLevelSchema)
-  .superRefine((acl, context) => {
-    for (const key of Object.keys(acl)) {
-      if (key === ACL_STREAMS_KEY || isGrantee(key)) continue;
-      context.addIssue({ code: "custom", path: [key], message: 'neither a principal nor "*"' });
-    }
-  }) as unknown as z.ZodType<Acl>;
+  .meta({ title: "acl", description: ["streams", "APPEND", ...ACL_LEVELS].join() });
 
 /**
  * The level a principal has: the greater of its own and everybody's. `undefined`: none, so that a

@@ -143,37 +143,52 @@ export type ServerMessage =
   | { readonly type: "pong" };
 
 const CountSchema = z.int().min(0);
-const rowHead = {
-  id: DocIdSchema,
-  scopeKey: ScopeKeySchema,
-  seq: SeqSchema,
-  cover: z.enum(["authored", "derived", "system"]),
-};
+/**
+ * See {@link Row}. One object with a count and not a union of three: a frame can hold thousands of rows,
+ * and zod builds an error for each branch that does not fit.
+ */
+export const RowSchema = z
+  .strictObject({
+    id: DocIdSchema,
+    scopeKey: ScopeKeySchema,
+    seq: SeqSchema,
+    cover: z.enum(["authored", "derived", "system"]),
+    value: JsonValueSchema.exactOptional(),
+    patch: z.strictObject({ from: SeqSchema, ops: z.array(PatchOpSchema) }).exactOptional(),
+    absent: z.literal(true).exactOptional(),
+  })
+  .refine(hasOneContent, {
+    error: "a row has a value, a patch, or is absent",
+  }) as unknown as z.ZodType<Row>;
 
-/** See {@link Row}. */
-export const RowSchema: z.ZodType<Row> = z.union([
-  z.strictObject({ ...rowHead, value: JsonValueSchema }),
-  z.strictObject({
-    ...rowHead,
-    patch: z.strictObject({ from: SeqSchema, ops: z.array(PatchOpSchema) }),
-  }),
-  z.strictObject({ ...rowHead, absent: z.literal(true) }),
-]);
+function hasOneContent(row: {
+  readonly value?: unknown;
+  readonly patch?: unknown;
+  readonly absent?: unknown;
+}): boolean {
+  const given = [row.value, row.patch, row.absent].filter((part) => part !== undefined);
+  return given.length === 1;
+}
 
 /** See {@link EntryState}. */
-export const EntryStateSchema: z.ZodType<EntryState> = z.union([
-  z.strictObject({
+export const EntryStateSchema = z
+  .strictObject({
     stream: DocIdSchema,
     eventId: EventIdSchema,
-    seq: SeqSchema,
-    index: CountSchema,
+    seq: SeqSchema.exactOptional(),
+    index: CountSchema.exactOptional(),
     consequenced: z.literal(true).exactOptional(),
     status: z.enum(ENTRY_STATUSES).exactOptional(),
     error: TextSchema.exactOptional(),
     reason: TextSchema.exactOptional(),
-  }),
-  z.strictObject({ stream: DocIdSchema, eventId: EventIdSchema, unknown: z.literal(true) }),
-]);
+    unknown: z.literal(true).exactOptional(),
+  })
+  .refine((entry) => Object.keys(entry).length === 3 || entry.unknown === undefined, {
+    error: "an unknown entry has no further fields",
+  })
+  .refine((entry) => entry.unknown || (entry.seq !== undefined && entry.index !== undefined), {
+    error: "an entry has a seq and an index, or is unknown",
+  }) as unknown as z.ZodType<EntryState>;
 
 const NothingSchema = z.strictObject({});
 

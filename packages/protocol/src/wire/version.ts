@@ -14,7 +14,7 @@ export interface WireVersionNote {
 export const WIRE_HISTORY: readonly WireVersionNote[] = [
   {
     version: 1,
-    schemaHash: "",
+    schemaHash: "PYUg_o08z1SsJL-OZfxlEMoKjg0o4Jf8aMv9je94gwU",
     change: "first format",
   },
 ];
