@@ -1,3 +1,4 @@
+export { type Arbitraries, createArbitraries } from "./arbitraries.js";
 export {
   describeTransport,
   type TransportHarness,
@@ -16,6 +17,7 @@ export {
   type SpecCoverageInput,
   type SpecRules,
 } from "./node/spec-coverage.js";
+export { type GateRuleOptions, TestGates } from "./test-gates.js";
 export { TestSocketPair } from "./socket-pair.js";
 export type { Expectation, TestApi } from "./test-api.js";
 export {
