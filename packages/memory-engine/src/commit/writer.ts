@@ -1,0 +1,158 @@
+import type {
+  AcceptedCommit,
+  AttributedChange,
+  BasisUpdate,
+  EntryMark,
+  Frontier,
+  JsonValue,
+  Seq,
+  StreamEntry,
+} from "@tidemark/protocol";
+import type { BranchRow } from "../branch/branches.js";
+import type { CommitMeta, ReplayKey } from "../engine-types.js";
+import { isPieceDocument } from "../piece/piece-index.js";
+import { classNumber, type DocumentState } from "../read/document-state.js";
+import { shouldSnapshot } from "../read/snapshot-policy.js";
+import { KIND, MAIN_BRANCH_NO, posOf } from "../sqlite/tables.js";
+import type { Store } from "../store.js";
+import { encodeDetail } from "./detail.js";
+
+/** One document instance that a transaction changes. */
+export interface Slot {
+  readonly id: AttributedChange["id"];
+  readonly scopeKey: AttributedChange["scopeKey"];
+  /** As stored. */
+  readonly state: DocumentState;
+  /** With the buffered changes; meaningful once `changed`. */
+  value: JsonValue | undefined;
+  changed: boolean;
+}
+
+export interface BufferedChange {
+  readonly change: AttributedChange;
+  readonly slot: Slot;
+}
+
+export interface RememberedReplay {
+  readonly key: ReplayKey;
+  readonly hash: string;
+  readonly index: number | undefined;
+}
+
+/** Everything a transaction has buffered. */
+export interface CommitPlan {
+  readonly branch: BranchRow;
+  readonly seq: Seq;
+  readonly at: number;
+  readonly changes: readonly BufferedChange[];
+  readonly slots: ReadonlyMap<string, Slot>;
+  readonly appends: readonly StreamEntry[];
+  readonly marks: readonly EntryMark[];
+  readonly frontiers: readonly Frontier[];
+  readonly basis: readonly BasisUpdate[];
+  readonly watermark: Seq | undefined;
+  readonly replays: readonly RememberedReplay[];
+}
+
+/** Writes a plan's rows. Inside the transaction; a throw leaves it to the caller to roll back. */
+export function writeCommit(store: Store, plan: CommitPlan, meta: CommitMeta): AcceptedCommit {
+  const { seq } = plan;
+  const commit = acceptedOf(plan, meta);
+  store.q.insertCommit.run(
+    seq,
+    plan.branch.no,
+    classNumber(meta.class),
+    plan.at,
+    store.actors.intern(meta),
+    meta.localSeq ?? null,
+    meta.derivedThrough ?? null,
+    plan.watermark ?? null,
+    encodeDetail({
+      marks: plan.marks,
+      frontiers: plan.frontiers,
+      consequenceOf: meta.consequenceOf,
+    }),
+  );
+  writeChanges(store, plan, meta);
+  for (const entry of plan.appends) store.entries.insert(entry);
+  for (const mark of plan.marks) store.entries.mark(mark);
+  for (const frontier of plan.frontiers) store.entries.advance(frontier);
+  store.basis.write(plan.basis, seq);
+  for (const { key, hash, index } of plan.replays) {
+    store.replays.insert(key, { seq, hash, ...(index === undefined ? {} : { index }) });
+  }
+  store.extensions.participate(seq, commit);
+  store.advanceHead(seq);
+  return commit;
+}
+
+function writeChanges(store: Store, plan: CommitPlan, meta: CommitMeta): void {
+  const branch = plan.branch.no;
+  const cls = classNumber(meta.class);
+  plan.changes.forEach(({ change, slot }, index) => {
+    const { state } = slot;
+    const { op, attribution } = change;
+    store.documents.intern(state, slot.id, slot.scopeKey);
+    const data = op.op === "delete" ? null : JSON.stringify(op.value);
+    const actor =
+      attribution === undefined
+        ? null
+        : store.actors.intern({ principal: attribution.user, session: attribution.session });
+    state.pos = posOf(plan.seq, index);
+    state.kind = KIND[op.op];
+    state.class = cls;
+    store.q.insertRevision.run(state.pos, branch, state.no, state.kind, cls, actor, data);
+    countPatches(state, data?.length ?? 0);
+  });
+  for (const slot of plan.slots.values()) {
+    if (slot.changed) finishSlot(store, plan, slot);
+  }
+}
+
+function countPatches(state: DocumentState, bytes: number): void {
+  if (state.kind === KIND.patch) {
+    state.ops += 1;
+    state.patchBytes += bytes;
+    state.valueBytes += bytes;
+    return;
+  }
+  state.ops = 0;
+  state.patchBytes = 0;
+  state.valueBytes = bytes;
+}
+
+function finishSlot(store: Store, plan: CommitPlan, slot: Slot): void {
+  const { state, id, scopeKey } = slot;
+  const branch = plan.branch.no;
+  state.value = slot.value;
+  state.loaded = true;
+  state.raw = undefined;
+  store.q.setHead.run(branch, state.no, state.pos);
+  if (state.value !== undefined && state.ops > 0 && shouldSnapshot(state)) {
+    const text = JSON.stringify(state.value);
+    store.q.insertSnapshot.run(branch, state.no, state.pos, text);
+    state.ops = 0;
+    state.patchBytes = 0;
+    state.valueBytes = text.length;
+  }
+  if (branch !== MAIN_BRANCH_NO) return;
+  store.documents.keep(id, scopeKey, state);
+  if (isPieceDocument(id, scopeKey)) store.pieces.update(id, state.value);
+}
+
+function acceptedOf(plan: CommitPlan, meta: CommitMeta): AcceptedCommit {
+  return {
+    seq: plan.seq,
+    at: plan.at,
+    ...meta,
+    changes: plan.changes.map(({ change }) => ({
+      id: change.id,
+      scopeKey: change.scopeKey,
+      op: change.op,
+    })),
+    appends: plan.appends,
+    marks: plan.marks,
+    frontiers: plan.frontiers,
+    ...(plan.watermark === undefined ? {} : { watermark: plan.watermark }),
+  };
+}

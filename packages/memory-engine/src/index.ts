@@ -1,0 +1,52 @@
+/** `@tidemark/memory-engine`: the SQLite store of one space, and the memory server over such stores. */
+export { openEngine } from "./engine.js";
+export type {
+  BasisInstance,
+  BasisTable,
+  BranchInfo,
+  BranchTable,
+  CommitMeta,
+  Engine,
+  EngineOptions,
+  EngineTx,
+  EntryTable,
+  ForeignBasisRow,
+  HistoryOptions,
+  LeaseRow,
+  LeaseTable,
+  ListedDocument,
+  ListOptions,
+  NewStreamEntry,
+  ReadOptions,
+  ReplayKey,
+  ReplayVerdict,
+  ResolvedPrecondition,
+  ResolvedRead,
+  Revision,
+  StoredBasisRead,
+} from "./engine-types.js";
+export { DEFAULT_COMPACTION_POLICY, DEFAULT_PRUNE_POLICY } from "./compaction/policy.js";
+export type {
+  CompactionPolicy,
+  CompactionResult,
+  PrunePolicy,
+  PruneResult,
+} from "./compaction/policy.js";
+export type {
+  ExtensionDb,
+  ExtensionMigration,
+  ExtensionTx,
+  StoreExtension,
+} from "./extension/extension.js";
+export type {
+  CheckpointMode,
+  CheckpointResult,
+  Durability,
+  SqlDriver,
+  SqlValue,
+  Stmt,
+  TransactionMode,
+} from "./sqlite/driver.js";
+export { openBetterSqlite3, type BetterSqlite3Options } from "./sqlite/better-sqlite3.js";
+export { STORE_VERSION } from "./migrations/migrate.js";
+// The memory server's exports follow below this line.

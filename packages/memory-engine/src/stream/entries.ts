@@ -1,0 +1,173 @@
+import {
+  ProtocolError,
+  type DocId,
+  type EntryMark,
+  type EventId,
+  type Frontier,
+  type Seq,
+  type StreamEntry,
+} from "@tidemark/protocol";
+import type { Actors } from "../commit/actors.js";
+import type { EntryTable } from "../engine-types.js";
+import type { SqlDriver } from "../sqlite/driver.js";
+import { prepareLazily } from "../sqlite/statement.js";
+import { lastPosOf, posOf, seqOfPos } from "../sqlite/tables.js";
+import { encodeExtra, encodeOutcome, entryOfRow } from "./entry-row.js";
+import { STREAM, type EntryRow } from "./statements.js";
+
+const MAX_REMEMBERED_STREAMS = 10_000;
+const NO_LIMIT = -1;
+
+interface StreamState {
+  readonly no: number;
+  frontier: number;
+}
+
+/** Stream entries as rows (R21), and the frontier of each stream (`eventWatermark`, seed 000 §4). */
+export class Entries implements EntryTable {
+  readonly #q;
+  readonly #actors: Actors;
+  readonly #beforeRead: () => void;
+  readonly #streams = new Map<string, StreamState>();
+
+  /** `beforeRead` drops what is remembered once another process has committed. */
+  constructor(driver: SqlDriver, actors: Actors, beforeRead: () => void) {
+    this.#q = prepareLazily(driver, STREAM);
+    this.#actors = actors;
+    this.#beforeRead = beforeRead;
+  }
+
+  forget(): void {
+    this.#streams.clear();
+  }
+
+  pending(limit: number = NO_LIMIT): readonly StreamEntry[] {
+    return this.#entries(this.#q.pending.all(limit));
+  }
+
+  backlog(): boolean {
+    return this.#q.oldestPending.get() !== undefined;
+  }
+
+  oldestPendingSeq(): Seq | undefined {
+    const row = this.#q.oldestPending.get();
+    return row === undefined ? undefined : (seqOfPos(row.pos) as Seq);
+  }
+
+  byEvent(stream: DocId, eventId: EventId): readonly StreamEntry[] {
+    const state = this.#find(stream);
+    return state === undefined ? [] : this.#entries(this.#q.byEvent.all(eventId, state.no));
+  }
+
+  duplicate(stream: DocId, eventId: EventId): StreamEntry | undefined {
+    const state = this.#find(stream);
+    if (state === undefined) return undefined;
+    const row = this.#q.duplicate.get(eventId, state.no, lastPosOf(state.frontier));
+    return row === undefined ? undefined : this.#byPos(row.pos);
+  }
+
+  at(stream: DocId, seq: Seq, index: number): StreamEntry | undefined {
+    const entry = this.#byPos(posOf(seq, index));
+    return entry?.stream === stream ? entry : undefined;
+  }
+
+  list(
+    stream: DocId,
+    options: { readonly after?: Seq; readonly limit?: number } = {},
+  ): readonly StreamEntry[] {
+    const state = this.#find(stream);
+    if (state === undefined) return [];
+    const after = lastPosOf(options.after ?? 0);
+    return this.#entries(this.#q.list.all(state.no, after, options.limit ?? NO_LIMIT));
+  }
+
+  frontier(stream: DocId): Seq {
+    return (this.#find(stream)?.frontier ?? 0) as Seq;
+  }
+
+  frontiers(): readonly Frontier[] {
+    return this.#q.frontiers
+      .all()
+      .map((row) => ({ stream: row.id as DocId, seq: row.frontier as Seq }));
+  }
+
+  /** Entries appended by commits after one seq and up to another, for the feed. */
+  appendedBetween(after: Seq, upTo: Seq): readonly StreamEntry[] {
+    return this.#entries(this.#q.between.all(lastPosOf(after), lastPosOf(upTo)));
+  }
+
+  /** @throws ProtocolError when the mark names no entry that is still without a consequence */
+  requirePending(mark: EntryMark): void {
+    const state = this.#find(mark.stream);
+    const row =
+      state === undefined
+        ? undefined
+        : this.#q.isPending.get(posOf(mark.seq, mark.index), state.no);
+    if (row?.event_id === mark.eventId) return;
+    throw new ProtocolError(
+      `event ${mark.eventId} of stream ${mark.stream} has no unconsumed entry at seq ${mark.seq}, index ${mark.index}`,
+    );
+  }
+
+  insert(entry: StreamEntry): void {
+    const actor = this.#actors.intern({
+      principal: entry.firedAt.user,
+      session: entry.firedAt.session,
+    });
+    this.#q.insert.run(
+      posOf(entry.seq, entry.index),
+      this.#intern(entry.stream).no,
+      entry.eventId,
+      JSON.stringify(entry.payload),
+      // An entry always names at least a session, so its actor has a number.
+      actor ?? 0,
+      entry.firedAt.clientSeq ?? null,
+      entry.appendedAt,
+      encodeExtra(entry),
+    );
+  }
+
+  /** The payload goes unless an unresolved notice may need it for a Retry (R21). */
+  mark(mark: EntryMark): void {
+    const write = mark.status === "needs-attention" ? this.#q.markAndKeep : this.#q.markAndShed;
+    const { no } = this.#intern(mark.stream);
+    write.run(mark.status ?? null, encodeOutcome(mark), posOf(mark.seq, mark.index), no);
+  }
+
+  advance({ stream, seq }: Frontier): void {
+    const state = this.#intern(stream);
+    if (seq <= state.frontier) return;
+    this.#q.advance.run(seq, state.no, seq);
+    state.frontier = seq;
+  }
+
+  #byPos(pos: number): StreamEntry | undefined {
+    const row = this.#q.byPos.get(pos);
+    return row === undefined ? undefined : entryOfRow(row, this.#actors.byNo(row.actor));
+  }
+
+  #entries(rows: readonly EntryRow[]): readonly StreamEntry[] {
+    return rows.map((row) => entryOfRow(row, this.#actors.byNo(row.actor)));
+  }
+
+  #find(id: DocId): StreamState | undefined {
+    this.#beforeRead();
+    const known = this.#streams.get(id);
+    if (known !== undefined) return known;
+    const row = this.#q.find.get(id);
+    if (row === undefined) return undefined;
+    if (this.#streams.size >= MAX_REMEMBERED_STREAMS) this.#streams.clear();
+    const state: StreamState = { no: row.no, frontier: row.frontier };
+    this.#streams.set(id, state);
+    return state;
+  }
+
+  #intern(id: DocId): StreamState {
+    const known = this.#find(id);
+    if (known !== undefined) return known;
+    this.#q.create.run(id);
+    const created = this.#find(id);
+    if (created === undefined) throw new Error(`stream ${id} was not stored`);
+    return created;
+  }
+}
