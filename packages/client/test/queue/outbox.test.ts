@@ -1,0 +1,237 @@
+import { seededRandom } from "@tidemark/protocol";
+import { VirtualClock } from "@tidemark/protocol/testing";
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { DEFAULT_POLICY } from "../../src/options.js";
+import { Outbox } from "../../src/queue/outbox.js";
+import type { SendOutcome } from "../../src/queue/outbox.js";
+
+interface Send {
+  readonly body: string;
+  readonly localSeq: number;
+  answer(outcome: SendOutcome): Promise<void>;
+}
+
+const SETTLED: SendOutcome = { kind: "settled" };
+
+function setup(pacing = DEFAULT_POLICY.appendPacing): {
+  clock: VirtualClock;
+  outbox: Outbox<string>;
+  sends: Send[];
+  add: (...bodies: string[]) => void;
+  sent: () => string[];
+} {
+  const clock = new VirtualClock();
+  const sends: Send[] = [];
+  let next = 1;
+  const outbox = new Outbox<string>({
+    clock,
+    random: seededRandom(1),
+    pacing,
+    backoff: DEFAULT_POLICY.backoff,
+    lane: (body) => ({ name: body[0] ?? "", paced: !body.startsWith("w") }),
+    send: ({ body, localSeq }) =>
+      new Promise((resolve) => {
+        const answer = async (outcome: SendOutcome): Promise<void> => {
+          resolve(outcome);
+          await clock.drain();
+        };
+        sends.push({ body, localSeq, answer });
+      }),
+  });
+  const add = (...bodies: string[]): void => {
+    for (const body of bodies) {
+      outbox.add({ localSeq: next, body });
+      next += 1;
+    }
+  };
+  return { clock, outbox, sends, add, sent: () => sends.map(({ body }) => body) };
+}
+
+/** Answers every send as it comes, until none comes any more. */
+async function answerAll(sends: readonly Send[], from = 0): Promise<void> {
+  for (let n = from; n < sends.length; n += 1) await sends[n]?.answer(SETTLED);
+}
+
+test("[CL-Q1] what is queued offline goes on connection in the order it was done, lane by lane", async () => {
+  const { outbox, sends, add, sent } = setup();
+  add("x1", "y1", "w1", "x2");
+  expect([outbox.size, sends.length]).toEqual([4, 0]);
+  outbox.online();
+  expect(sent()).toEqual(["x1", "y1", "w1"]);
+  await answerAll(sends);
+  expect(sent()).toEqual(["x1", "y1", "w1", "x2"]);
+  expect(outbox.size).toBe(0);
+});
+
+test("[CL-Q2] what was sent and not answered is sent again under its number, before anything later", async () => {
+  const { outbox, sends, add, sent } = setup();
+  outbox.online();
+  add("x1", "x2", "x3");
+  await sends[0]?.answer(SETTLED);
+  expect(sent()).toEqual(["x1", "x2", "x3"]);
+  outbox.offline();
+  outbox.online();
+  expect(sent().slice(3)).toEqual(["x2"]);
+  expect(sends[3]?.localSeq).toBe(sends[1]?.localSeq);
+  // The answer of the old connection's send comes late, as "unknown": it takes nothing back.
+  await sends[1]?.answer({ kind: "ambiguous" });
+  await answerAll(sends, 3);
+  expect(sent().slice(3)).toEqual(["x2", "x3"]);
+  expect(outbox.size).toBe(0);
+});
+
+test("[CL-Q3] lanes do not hold each other: a refusal or pacing of one leaves the others going", async () => {
+  const { outbox, sends, add, sent } = setup({ burst: 1, ratePerSecond: 1 });
+  outbox.online();
+  add("x1", "x2", "y1");
+  expect(sent()).toEqual(["x1", "y1"]);
+  await sends[0]?.answer({ kind: "later", retry: "session" });
+  await sends[1]?.answer(SETTLED);
+  add("z1", "w1");
+  expect(sent()).toEqual(["x1", "y1", "z1", "w1"]);
+});
+
+test("[CL-Q4] a flood goes as a burst and then at its rate; nothing is dropped or merged", async () => {
+  const { clock, outbox, sends, add, sent } = setup();
+  outbox.online();
+  add(...Array.from({ length: 60 }, (_, n) => `x${n}`), "y");
+  await answerAll(sends);
+  expect(sent().filter((body) => body !== "y")).toHaveLength(20);
+  expect(sent()).toContain("y");
+  expect(outbox.size).toBe(40);
+  for (let n = 0; n < 40; n += 1) {
+    await clock.advance(50);
+    await answerAll(sends, sends.length - 1);
+  }
+  expect(sent().filter((body) => body !== "y")).toEqual(
+    Array.from({ length: 60 }, (_, n) => `x${n}`),
+  );
+  expect([outbox.size, clock.pendingTimers()]).toEqual([0, 0]);
+});
+
+test("[CL-Q5] a refusal for now holds its lane, and later items go after it, never before", async () => {
+  const { clock, outbox, sends, add, sent } = setup();
+  outbox.online();
+  add("x1", "x2", "x3");
+  // On a fresh connection the first goes alone.
+  expect(sent()).toEqual(["x1"]);
+  await sends[0]?.answer({ kind: "later", retry: "timer" });
+  expect(sent()).toEqual(["x1"]);
+  await clock.advance(250);
+  expect(sent()).toEqual(["x1", "x1"]);
+  await answerAll(sends, 1);
+  expect(sent()).toEqual(["x1", "x1", "x2", "x3"]);
+});
+
+test("[CL-Q5] of pipelined items, those refused after an earlier refusal come again behind it", async () => {
+  const { clock, outbox, sends, add, sent } = setup();
+  outbox.online();
+  add("x0");
+  await sends[0]?.answer(SETTLED);
+  add("x1", "x2");
+  expect(sent()).toEqual(["x0", "x1", "x2"]);
+  await sends[1]?.answer({ kind: "later", retry: "timer" });
+  await sends[2]?.answer({ kind: "later", retry: "timer" });
+  await clock.advance(250);
+  await answerAll(sends, 3);
+  expect(sent()).toEqual(["x0", "x1", "x2", "x1", "x2"]);
+});
+
+test("[CL-Q6] a refusal that waits for the session is tried again on reconnect or a change of level, not on a timer", async () => {
+  const { clock, outbox, sends, add, sent } = setup();
+  outbox.online();
+  add("x1");
+  await sends[0]?.answer({ kind: "later", retry: "session" });
+  await clock.advance(600_000);
+  expect(sent()).toEqual(["x1"]);
+  outbox.retry();
+  await sends[1]?.answer({ kind: "later", retry: "session" });
+  outbox.offline();
+  outbox.online();
+  await answerAll(sends, 2);
+  expect([sent(), outbox.size]).toEqual([["x1", "x1", "x1"], 0]);
+});
+
+test("[CL-Q7] an item that lands as the queue empties goes without any further push", async () => {
+  const { outbox, sends, add, sent } = setup();
+  outbox.online();
+  add("x1");
+  const idle = outbox.idle().then(() => add("x2"));
+  await answerAll(sends);
+  await idle;
+  await answerAll(sends, 1);
+  expect([sent(), outbox.size]).toEqual([["x1", "x2"], 0]);
+});
+
+test("[CL-Q8] a session that ends hands back what was not acknowledged, in order", async () => {
+  const { outbox, sends, add } = setup();
+  outbox.online();
+  add("x1", "y1", "x2");
+  await sends[1]?.answer(SETTLED);
+  expect(outbox.drain().map(({ body }) => body)).toEqual(["x1", "x2"]);
+  expect(outbox.size).toBe(0);
+});
+
+test("[CL-Q9] whatever outages and refusals come, each lane is accepted in order, once each", async () => {
+  const step = fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom("x", "y") },
+    { weight: 3, arbitrary: fc.constant("answer") },
+    { weight: 1, arbitrary: fc.constantFrom("refuse", "lose", "cut", "time") },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const { clock, outbox, sends, add } = setup({ burst: 3, ratePerSecond: 20 });
+      const accepted: number[] = [];
+      const answered = new Set<Send>();
+      /** A server that admits a number once and answers a replay with its first verdict. */
+      const admit = (send: Send): void => {
+        if (!accepted.includes(send.localSeq)) accepted.push(send.localSeq);
+      };
+      const open = (): Send | undefined => sends.find((send) => !answered.has(send));
+      let count = 0;
+      outbox.online();
+      const finish = async (kind: string): Promise<void> => {
+        const send = open();
+        if (send === undefined) return;
+        answered.add(send);
+        if (kind === "refuse") {
+          // A refused one is followed by nothing that was already under way: a server closes there.
+          outbox.offline();
+          await send.answer({ kind: "ambiguous" });
+          for (const other of sends) answered.add(other);
+          outbox.online();
+          return;
+        }
+        admit(send);
+        await send.answer(kind === "lose" ? { kind: "ambiguous" } : SETTLED);
+      };
+      for (const kind of steps) {
+        if (kind === "x" || kind === "y") add(`${kind}${(count += 1)}`);
+        else if (kind === "time") await clock.advance(200);
+        else if (kind === "cut") {
+          outbox.offline();
+          for (const send of sends) {
+            // Some of what was under way had been admitted; its answers are lost.
+            if (!answered.has(send) && send.localSeq % 2 === 0 && open() === send) admit(send);
+            answered.add(send);
+          }
+          outbox.online();
+        } else await finish(kind);
+      }
+      for (let n = 0; n < 500 && outbox.size > 0; n += 1) {
+        if (open() === undefined) await clock.advance(4000);
+        else await finish("answer");
+      }
+      expect(outbox.size).toBe(0);
+      expect(new Set(accepted).size).toBe(accepted.length);
+      expect(accepted).toHaveLength(count);
+      const lane = (n: number): string => sends.find((send) => send.localSeq === n)?.body[0] ?? "";
+      for (const name of ["x", "y"]) {
+        const order = accepted.filter((n) => lane(n) === name);
+        expect(order).toEqual([...order].sort((a, b) => a - b));
+      }
+    }),
+    { numRuns: Number(process.env["FUZZ_RUNS"] ?? 60) },
+  );
+});
