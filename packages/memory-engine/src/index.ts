@@ -50,3 +50,20 @@ export type {
 export { openBetterSqlite3, type BetterSqlite3Options } from "./sqlite/better-sqlite3.js";
 export { STORE_VERSION } from "./migrations/migrate.js";
 // The memory server's exports follow below this line.
+export { MemoryServer } from "./server/memory-server.js";
+export { DEFAULT_SERVER_POLICY, type ServerPolicy } from "./server/policy.js";
+export type { MemoryServerStats, PushStats, ServerCounts } from "./server/stats.js";
+export type {
+  AdmissionNotice,
+  DemandShare,
+  DerivedOptions,
+  DerivedPlan,
+  DerivedVerdict,
+  MemoryServerOptions,
+  ServedSpace,
+  ServerLog,
+  SessionRef,
+  StoreProvider,
+  Subscription,
+  SystemPlan,
+} from "./server/types.js";

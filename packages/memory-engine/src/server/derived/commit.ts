@@ -1,0 +1,77 @@
+import {
+  LeaseError,
+  PreconditionError,
+  resolveScopeKey,
+  type AcceptedCommit,
+  type DerivedBatch,
+  type HolderId,
+  type Precondition,
+} from "@tidemark/protocol";
+import type { Engine, EngineTx, ResolvedPrecondition } from "../../engine-types.js";
+import type { DerivedPlan } from "../types.js";
+import { checkDerivedBatch, isEmpty } from "./validate.js";
+
+/**
+ * Runs a wave's plan and writes what it returns, in one immediate transaction that has read the
+ * lease row first: holder and liveness by the store's clock, and nothing in between (seed 001 §2,
+ * field fault LS-01). Returns `undefined` where the plan withdrew or had nothing to write.
+ *
+ * @throws LeaseError, PreconditionError, ProtocolError, AuthorizationError
+ */
+export function commitWave(
+  engine: Engine,
+  holder: HolderId,
+  plan: DerivedPlan,
+): AcceptedCommit | undefined {
+  return engine.transact((tx) => {
+    checkLease(tx, engine, holder);
+    const batch = plan(tx);
+    if (batch === undefined || isEmpty(batch)) return undefined;
+    checkDerivedBatch(batch);
+    checkPreconditions(tx, batch.preconditions ?? []);
+    writeBatch(tx, batch);
+    return tx.commit({
+      class: "derived",
+      holder,
+      derivedThrough: batch.derivedThrough,
+      consequenceOf: batch.consequenceOf,
+    });
+  });
+}
+
+function checkLease(tx: EngineTx, engine: Engine, holder: HolderId): void {
+  const lease = tx.lease();
+  if (lease !== undefined && lease.live && lease.holder === holder) return;
+  const why =
+    lease === undefined
+      ? "nobody holds the lease"
+      : lease.holder === holder
+        ? "its lease has expired"
+        : `the lease is ${lease.live ? "" : "an expired one "}of ${lease.holder}`;
+  throw new LeaseError(`${holder} may not derive in ${engine.space}: ${why}`, {
+    space: engine.space,
+    holder,
+  });
+}
+
+function checkPreconditions(tx: EngineTx, preconditions: readonly Precondition[]): void {
+  if (preconditions.length === 0) return;
+  const resolved: ResolvedPrecondition[] = preconditions.map(({ scope, ...rest }) => ({
+    ...rest,
+    // A wave acts as nobody: a precondition of a scoped instance has no one to resolve for.
+    scopeKey: resolveScopeKey(scope ?? "space", {}),
+  }));
+  const index = tx.failedPrecondition(resolved);
+  if (index === undefined) return;
+  const { kind, id } = resolved[index] as ResolvedPrecondition;
+  throw new PreconditionError(`precondition ${index} (${kind}) of ${id} does not hold`, { index });
+}
+
+function writeBatch(tx: EngineTx, batch: DerivedBatch): void {
+  for (const change of batch.changes) tx.write(change);
+  for (const entry of batch.appends) tx.append(entry);
+  for (const mark of batch.marks) tx.mark(mark);
+  for (const { stream, seq } of batch.frontiers) tx.frontier(stream, seq);
+  for (const update of batch.basis) tx.basis(update);
+  if (batch.watermark !== undefined) tx.watermark(batch.watermark);
+}

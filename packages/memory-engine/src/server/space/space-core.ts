@@ -1,0 +1,238 @@
+import {
+  isTidemarkError,
+  type AcceptedCommit,
+  type Cancellable,
+  type Clock,
+  type Gates,
+  type HolderId,
+  type Seq,
+  type SpaceId,
+} from "@tidemark/protocol";
+import type { Engine } from "../../engine-types.js";
+import { AclView } from "../admission/acl-view.js";
+import { commitWave } from "../derived/commit.js";
+import { CommitFeed } from "../feed/commit-feed.js";
+import type { ServerPolicy } from "../policy.js";
+import { SpacePush } from "../push/space-push.js";
+import type { ServerCounters } from "../stats.js";
+import type {
+  AdmissionNotice,
+  DemandShare,
+  DerivedOptions,
+  DerivedPlan,
+  DerivedVerdict,
+  ServedSpace,
+  ServerLog,
+  SessionRef,
+  Subscription,
+  SystemPlan,
+} from "../types.js";
+import { Intake } from "./intake.js";
+import type { AdmissionContext } from "./requests.js";
+
+/** What one space works with. */
+export interface SpaceDeps {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly gates: Gates;
+  readonly policy: ServerPolicy;
+  readonly counters: ServerCounters;
+  readonly log: ServerLog;
+  readonly notify: (notice: AdmissionNotice) => void;
+}
+
+/** One open space of a server: wires store, intake, feed and push; decides nothing itself. */
+export class SpaceCore implements ServedSpace {
+  readonly space: SpaceId;
+  readonly engine: Engine;
+  readonly acl: AclView;
+  readonly intake: Intake;
+  readonly push: SpacePush;
+  readonly context: AdmissionContext;
+  readonly #deps: SpaceDeps;
+  readonly #feed: CommitFeed;
+  readonly #demandWatchers = new Set<() => void>();
+  #demandTold: Cancellable | undefined;
+  #dataVersion: number;
+  #poll: Cancellable | undefined;
+  #holds = 0;
+  #stopped = false;
+
+  constructor(deps: SpaceDeps) {
+    const { engine, counters } = deps;
+    this.#deps = deps;
+    this.space = engine.space;
+    this.engine = engine;
+    this.acl = new AclView(engine);
+    this.#dataVersion = engine.dataVersion();
+    const head = engine.head();
+    this.#feed = new CommitFeed(engine, head, (error) =>
+      this.#logFailure("a feed callback", error),
+    );
+    this.intake = new Intake({
+      engine,
+      clock: deps.clock,
+      onGroup: () => counters.add("groups"),
+      onCommits: (commits) => this.#accepted(commits),
+    });
+    this.push = this.#makePush();
+    this.#feed.subscribe(head, (commit) => this.push.add(commit));
+    const onReplay = (): void => counters.add("replays");
+    this.context = { space: this.space, engine, acl: this.acl, onReplay };
+  }
+
+  feed(from: Seq, fn: (commit: AcceptedCommit) => void): Subscription {
+    const subscription = this.#feed.subscribe(from, fn);
+    this.#armPoll();
+    return {
+      close: () => {
+        subscription.close();
+        this.#disarmIdlePoll();
+      },
+    };
+  }
+
+  refresh(): boolean {
+    const version = this.engine.dataVersion();
+    if (version === this.#dataVersion) return false;
+    this.#dataVersion = version;
+    return this.#feed.catchUp();
+  }
+
+  demand(): ReadonlyMap<SessionRef, DemandShare> {
+    const shares = new Map<SessionRef, DemandShare>();
+    for (const channel of this.push.channels) shares.set(channel.session.ref, channel.share());
+    return shares;
+  }
+
+  onDemand(fn: () => void): Subscription {
+    this.#demandWatchers.add(fn);
+    return { close: () => void this.#demandWatchers.delete(fn) };
+  }
+
+  liveSessions(): number {
+    return this.push.channels.size;
+  }
+
+  commitDerived(holder: HolderId, plan: DerivedPlan, options: DerivedOptions = {}): DerivedVerdict {
+    let commit: AcceptedCommit | undefined;
+    try {
+      commit = commitWave(this.engine, holder, plan);
+    } catch (error) {
+      // Anything else is a fault of the plan's own code, and the caller's to see as it is.
+      if (!isTidemarkError(error)) throw error;
+      this.#deps.counters.refuse(error.code);
+      return { ok: false, error };
+    }
+    if (commit === undefined) return { ok: true, commit, release: () => undefined };
+    this.#deps.counters.add("derived");
+    if (options.hold !== true) {
+      this.#feed.publish([commit]);
+      return { ok: true, commit, release: () => undefined };
+    }
+    return { ok: true, commit, release: this.#hold(commit) };
+  }
+
+  commitSystem(plan: SystemPlan): AcceptedCommit | undefined {
+    const commit = this.engine.transact((tx) => {
+      const changes = plan(tx);
+      if (changes === undefined || changes.length === 0) return undefined;
+      for (const change of changes) tx.write(change);
+      return tx.commit({ class: "system" });
+    });
+    if (commit !== undefined) this.#feed.publish([commit]);
+    return commit;
+  }
+
+  /** A session came or went: polling follows, and the host is told. */
+  sessionsChanged(): void {
+    if (this.push.channels.size > 0) this.#armPoll();
+    else this.#disarmIdlePoll();
+    this.#deps.notify({ space: this.space, commit: undefined, reason: "session" });
+  }
+
+  /** Nobody has the space open and nobody follows its feed. */
+  get idle(): boolean {
+    return this.push.channels.size === 0 && this.#feed.subscribers <= 1 && this.#holds === 0;
+  }
+
+  /** Timers that stand for this space. */
+  get timers(): number {
+    return this.#poll === undefined ? 0 : 1;
+  }
+
+  stop(): void {
+    if (this.#stopped) return;
+    this.intake.flush();
+    this.#stopped = true;
+    this.push.stop();
+    this.#poll?.cancel();
+    this.#poll = undefined;
+    this.#demandTold?.cancel();
+    this.engine.close();
+  }
+
+  #makePush(): SpacePush {
+    return new SpacePush({
+      ...this.#deps,
+      acl: this.acl,
+      catchUp: () => void this.refresh(),
+      held: () => this.#holds > 0,
+      onDemand: () => this.#tellDemand(),
+    });
+  }
+
+  #accepted(commits: readonly AcceptedCommit[]): void {
+    this.#feed.publish(commits);
+    for (const commit of commits) {
+      this.#deps.notify({ space: this.space, commit, reason: "commit" });
+    }
+  }
+
+  /** Durable, and nobody is told until the returned function is called. */
+  #hold(commit: AcceptedCommit): () => void {
+    this.#holds += 1;
+    this.#feed.hold();
+    this.#feed.publish([commit]);
+    let open = true;
+    return () => {
+      if (!open) return;
+      open = false;
+      this.#holds -= 1;
+      this.#feed.release();
+      this.push.schedule();
+    };
+  }
+
+  /** Once per macrotask: the executor reads the shares, not the news. */
+  #tellDemand(): void {
+    if (this.#demandTold !== undefined || this.#demandWatchers.size === 0 || this.#stopped) return;
+    this.#demandTold = this.#deps.clock.immediate(() => {
+      this.#demandTold = undefined;
+      for (const fn of [...this.#demandWatchers]) fn();
+    });
+  }
+
+  #armPoll(): void {
+    if (this.#stopped) return;
+    this.#poll ??= this.#deps.clock.timer(this.#deps.policy.pollMs, () => {
+      this.#poll = undefined;
+      try {
+        this.refresh();
+      } catch (error) {
+        this.#logFailure("looking for commits of other processes", error);
+      }
+      if (!this.idle) this.#armPoll();
+    });
+  }
+
+  #logFailure(what: string, error: unknown): void {
+    this.#deps.log("error", `${what} failed`, { space: this.space, error: String(error) });
+  }
+
+  #disarmIdlePoll(): void {
+    if (!this.idle) return;
+    this.#poll?.cancel();
+    this.#poll = undefined;
+  }
+}
