@@ -104,7 +104,7 @@ export class MemoryServer {
     if (!this.#stopped) {
       this.#stopped = true;
       for (const core of this.#spaces.values()) core.intake.flush();
-      for (const connection of [...this.#connections]) connection.shutDown();
+      for (const connection of this.#connections) connection.shutDown();
       for (const core of this.#spaces.values()) core.stop();
       this.#spaces.clear();
     }
@@ -145,7 +145,7 @@ export class MemoryServer {
   }
 
   #notify(notice: AdmissionNotice): void {
-    for (const fn of [...this.#listeners]) {
+    for (const fn of this.#listeners) {
       try {
         fn(notice);
       } catch (error) {

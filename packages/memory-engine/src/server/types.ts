@@ -34,8 +34,6 @@ export type ServerLog = (
 export interface MemoryServerOptions {
   /** Timers, macrotasks and the age of challenges. */
   readonly clock: Clock;
-  /** Stamps commits and appends. The engines judge lease liveness by the store clock they hold. */
-  readonly storeClock: Clock;
   readonly random: Random;
   readonly gates: Gates;
   readonly stores: StoreProvider;

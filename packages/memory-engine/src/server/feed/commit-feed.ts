@@ -115,7 +115,7 @@ export class CommitFeed {
     try {
       for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
         this.#told = next.seq;
-        for (const subscriber of [...this.#subscribers]) this.#tell(subscriber, next);
+        for (const subscriber of this.#subscribers) this.#tell(subscriber, next);
         if (this.#holds > 0) return;
       }
     } finally {

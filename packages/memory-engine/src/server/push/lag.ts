@@ -79,7 +79,7 @@ export class LagWatch {
   #check(): void {
     this.#timer = undefined;
     const now = this.#deps.clock.monotonic();
-    for (const [channel, lag] of [...this.#lags]) {
+    for (const [channel, lag] of this.#lags) {
       if (now - lag.since >= this.#deps.policy.slowCutoffMs) {
         this.#cutOff(channel, "it does not read");
       } else if (channel.lagging && this.#fits(channel, lag.frameBytes)) {

@@ -168,7 +168,7 @@ export class SpacePush {
 
   stop(): void {
     this.#stopped = true;
-    for (const channel of [...this.#channels]) this.drop(channel);
+    for (const channel of this.#channels) this.drop(channel);
     this.#quiesce();
   }
 
@@ -288,7 +288,7 @@ export class SpacePush {
 
   #enforceAcl(): void {
     const { acl } = this.#deps.acl.current();
-    for (const channel of [...this.#channels]) {
+    for (const channel of this.#channels) {
       if (mayRead(acl, channel.session.principal)) continue;
       channel.sink.revoked(channel, "the access list no longer lets this session read the space");
     }

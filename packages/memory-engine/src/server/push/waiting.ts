@@ -83,13 +83,13 @@ export class WaitingSenders {
 
   /** News was lost with frames that a resync replaces: ask after everything again. */
   askAgain(channel: Channel): void {
-    for (const { stream, eventId } of [...channel.outstanding.values()]) {
+    for (const { stream, eventId } of channel.outstanding.values()) {
       this.ask(channel, stream, eventId);
     }
   }
 
   drop(channel: Channel): void {
-    for (const key of [...channel.outstanding.keys()]) this.#forget(channel, key);
+    for (const key of channel.outstanding.keys()) this.#forget(channel, key);
     channel.entryNews.clear();
   }
 

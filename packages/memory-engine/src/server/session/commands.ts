@@ -103,7 +103,7 @@ export class SpaceCommands {
 
   /** The connection is over. What was admitted stays; what was watched ends. */
   close(): void {
-    for (const space of [...this.#channels.keys()]) this.#drop(space);
+    for (const space of this.#channels.keys()) this.#drop(space);
     this.#busy.clear();
   }
 

@@ -209,7 +209,7 @@ export class SpaceCore implements ServedSpace {
     if (this.#demandTold !== undefined || this.#demandWatchers.size === 0 || this.#stopped) return;
     this.#demandTold = this.#deps.clock.immediate(() => {
       this.#demandTold = undefined;
-      for (const fn of [...this.#demandWatchers]) fn();
+      for (const fn of this.#demandWatchers) fn();
     });
   }
 
