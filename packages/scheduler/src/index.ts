@@ -7,6 +7,7 @@ export {
   type Source,
   type ValueOptions,
 } from "./graph/graph.js";
+export { Scheduler } from "./scheduler.js";
 export type {
   Change,
   EventTask,

@@ -74,7 +74,7 @@ class GraphState {
   /** Counts runs; an edge that carries the present number was read in the present run. */
   version = 0;
   readonly queue: EffectNode[] = [];
-  readonly running: (ComputedNode<unknown> | EffectNode)[] = [];
+  readonly running: { readonly name: string }[] = [];
   readonly maxRuns: number;
 
   constructor(maxRuns: number) {
@@ -109,7 +109,7 @@ class GraphState {
     if (errors.length > 1) throw new AggregateError(errors, `${errors.length} effects failed.`);
   }
 
-  cycle(node: ComputedNode<unknown> | EffectNode): CycleError {
+  cycle(node: { readonly name: string }): CycleError {
     const from = this.running.lastIndexOf(node);
     const path = this.running.slice(Math.max(0, from)).map((member) => member.name);
     return new CycleError([...path, node.name]);

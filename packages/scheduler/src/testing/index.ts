@@ -1,1 +1,1 @@
-export {};
+export { World, type Reader, type WorldNodeOptions, type WorldOptions } from "./world.js";

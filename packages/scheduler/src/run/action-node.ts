@@ -1,0 +1,86 @@
+import type { ActionId, ScopeKey } from "@tidemark/protocol";
+import { DIRTY, MUTABLE, STALE, WATCHING, type Link, type ReactiveNode } from "../graph/node.js";
+import type { CycleBackoff } from "../settle/cycle-backoff.js";
+import type { Gate } from "../settle/gate.js";
+import type { DocEntry, Port } from "../trigger/port.js";
+import type { NodeHandle, NodeSpec } from "../types.js";
+
+/** Why a dirty node does not run now although something demands it. */
+export type Hold = "gate" | "backoff" | "retry";
+
+/**
+ * One computation for one instance, as a node of the graph: its dependencies are the ports it read, its subscribers the
+ * ports of what it writes. `WATCHING` means live: something demanded needs it.
+ */
+export class ActionNode implements ReactiveNode, NodeHandle {
+  flags = MUTABLE | DIRTY;
+  deps: Link | undefined = undefined;
+  depsTail: Link | undefined = undefined;
+  subs: Link | undefined = undefined;
+  subsTail: Link | undefined = undefined;
+
+  readonly spec: NodeSpec;
+  readonly parent: ActionNode | undefined;
+  /** Greater than that of every input, edges that close a cycle aside: the order of a pass. */
+  height = 0;
+  /** Scratch of a raise in progress; -1 outside of one. */
+  nextHeight = -1;
+  /** Edges from live subscribers. */
+  refs = 0;
+  /** Written keys with demand. */
+  roots = 0;
+  docs: readonly DocEntry[] = [];
+  registered = true;
+  runs = 0;
+  /** The last pass it ran in. */
+  lastPass = 0;
+  /** The last walk of a pull that met it. */
+  walk = 0;
+
+  queuePrev: ActionNode | undefined = undefined;
+  queueNext: ActionNode | undefined = undefined;
+  /** Where it is queued: a bucket of the pass queue, or -1. */
+  bucket = -1;
+
+  hold: Hold | undefined = undefined;
+  /** Somebody waits for this node to come off hold before deciding. */
+  hasBlockedReaders = false;
+  /** How often in a row it was dirtied by another node after it ran in the same pass. */
+  streak = 0;
+  streakEpoch = 0;
+  backoff: CycleBackoff | undefined = undefined;
+  tries = 0;
+  gate: Gate | undefined = undefined;
+
+  /** What its children subscribe to, so that parents go first. */
+  ownerPort: Port | undefined = undefined;
+  /** Its own edge to its parent; stands before the reads. */
+  ownerLink: Link | undefined = undefined;
+  children: Set<ActionNode> | undefined = undefined;
+
+  constructor(spec: NodeSpec, parent: ActionNode | undefined) {
+    this.spec = spec;
+    this.parent = parent;
+  }
+
+  get action(): ActionId {
+    return this.spec.action;
+  }
+
+  get instance(): ScopeKey {
+    return this.spec.instance;
+  }
+
+  get current(): boolean {
+    return this.registered && !(this.flags & STALE);
+  }
+
+  get live(): boolean {
+    return (this.flags & WATCHING) !== 0;
+  }
+
+  /** For reports: the action, and the instance where it is not the space's. */
+  get name(): string {
+    return this.instance === "space" ? this.action : `${this.action} [${this.instance}]`;
+  }
+}

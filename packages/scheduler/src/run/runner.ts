@@ -1,0 +1,293 @@
+import type { InstanceKey, JsonValue } from "@tidemark/protocol";
+import { getAt, jsonEqual } from "@tidemark/protocol";
+import type { Dependencies } from "../demand/dependencies.js";
+import { PullDeferredError } from "../errors.js";
+import { DIRTY, PENDING, RECURSED, RUNNING, STALE, type Link } from "../graph/node.js";
+import type { PassQueue } from "../settle/pass-queue.js";
+import { triesAgain } from "../settle/retry.js";
+import type { DocEntry, Port } from "../trigger/port.js";
+import type { Change, ReadEntry, RunOutcome, SchedulerReport } from "../types.js";
+import type { ActionNode } from "./action-node.js";
+import type { Marker } from "./marker.js";
+import { cycleError } from "../settle/cycle-path.js";
+
+/** Runs nested deeper than this give way: what is missing runs on its own, then they run again. */
+const MAX_NESTED_RUNS = 128;
+
+export interface RunnerOptions {
+  readonly passBudget: number;
+  readonly report: (report: SchedulerReport) => void;
+  /** Called after each run and change of demand; tests check liveness here. */
+  readonly mutated: () => void;
+}
+
+/** Runs nodes, subscribes them to what they read, and tells the readers of what they changed. */
+export class Runner {
+  readonly #options: RunnerOptions;
+  readonly #deps: Dependencies;
+  readonly #marker: Marker;
+  readonly #queue: PassQueue;
+  readonly #stack: ActionNode[] = [];
+  /** The input for whose sake the runs on the stack are giving way. */
+  #awaited: ActionNode | undefined;
+  /** Inputs that this step has given way to once. */
+  readonly #waitedFor = new Set<ActionNode>();
+  #walk = 0;
+  runs = 0;
+  failures = 0;
+  retries = 0;
+
+  constructor(options: RunnerOptions, deps: Dependencies, marker: Marker, queue: PassQueue) {
+    this.#options = options;
+    this.#deps = deps;
+    this.#marker = marker;
+    this.#queue = queue;
+  }
+
+  get running(): boolean {
+    return this.#stack.length > 0;
+  }
+
+  /** One step of a pass: runs the node, or finds that it need not run. */
+  step(node: ActionNode): void {
+    if (!(node.flags & STALE) || !node.registered) return;
+    if (!(node.flags & DIRTY)) this.#decide(node);
+    else if (this.#marker.gateOpen(node) && this.#run(node)) {
+      this.#makeCurrent(this.#takeAwaited());
+      this.#makeCurrent(node);
+    }
+    this.#waitedFor.clear();
+  }
+
+  pull(key: InstanceKey): void {
+    const writer = this.#deps.index.get(key)?.writer;
+    if (writer === undefined) return;
+    if (writer.flags & RUNNING) {
+      // What it wrote itself it may read; what another run below needs of it is not there yet.
+      if (writer !== this.#stack.at(-1)) this.#refuse(writer);
+      return;
+    }
+    if (!isOpen(writer)) return;
+    if (this.#stack.length >= MAX_NESTED_RUNS && this.#awaited === undefined) this.#await(writer);
+    if (this.#awaited !== undefined || !this.#makeCurrent(writer)) throw new PullDeferredError(key);
+    if (this.#stack.length === 0) this.#waitedFor.clear();
+  }
+
+  /** Makes the runs on the stack give way, unless they did so for this writer already and it is still not current. */
+  #await(writer: ActionNode): void {
+    if (this.#waitedFor.has(writer)) return;
+    this.#waitedFor.add(writer);
+    this.#awaited = writer;
+  }
+
+  #takeAwaited(): ActionNode {
+    // Read only after a run that gave way, which set it.
+    const awaited = this.#awaited as ActionNode;
+    this.#awaited = undefined;
+    return awaited;
+  }
+
+  /** Tells readers of a change; `cause` is the node that made it. */
+  told(change: Change, cause: ActionNode | undefined, rollback: boolean): void {
+    const doc = this.#deps.index.get(change.key);
+    if (doc === undefined) return;
+    this.#deps.index.changed(doc, change, (port) => {
+      if (port.own && (cause !== undefined || rollback || isOwnValue(doc, port, change.after)))
+        return;
+      for (let edge = port.subs; edge !== undefined; edge = edge.nextSub) {
+        if (edge.sub !== cause) this.#marker.dirty(edge.sub as ActionNode, cause);
+      }
+    });
+  }
+
+  /** Registers a node as current with these reads, without a run. */
+  subscribeClean(node: ActionNode, reads: readonly ReadEntry[]): void {
+    this.#queue.remove(node);
+    node.flags &= ~(STALE | RECURSED);
+    if (this.#deps.relink(node, reads)) this.#stillPending(node);
+    else this.#deps.clearPorts(node);
+  }
+
+  /**
+   * Brings a node up to date, its recorded inputs first (R22), each after its own inputs, without recursion. False when
+   * the runs on the stack must give way.
+   */
+  #makeCurrent(root: ActionNode): boolean {
+    const walk = ++this.#walk;
+    const nodes = [root];
+    const edges: (Link | undefined)[] = [root.deps];
+    root.walk = walk;
+    while (nodes.length > 0) {
+      const top = nodes.length - 1;
+      const node = nodes[top] as ActionNode;
+      const edge = isOpen(node) ? nextStaleInput(edges[top], walk) : undefined;
+      if (edge !== undefined) {
+        const input = (edge.dep as Port).writer as ActionNode;
+        edges[top] = edge.nextDep;
+        input.walk = walk;
+        nodes.push(input);
+        edges.push(input.deps);
+        continue;
+      }
+      nodes.pop();
+      edges.pop();
+      if (!isOpen(node) || !this.#settleOne(node)) continue;
+      if (this.#stack.length > 0) return false;
+      // Nothing is below: what was missing runs first, then this again.
+      const awaited = this.#takeAwaited();
+      nodes.push(node, awaited);
+      edges.push(node.deps, awaited.deps);
+    }
+    return true;
+  }
+
+  /** Runs a node whose inputs are current, or finds it current; true when it gave way. */
+  #settleOne(node: ActionNode): boolean {
+    if (!(node.flags & DIRTY)) {
+      this.#decide(node);
+      return false;
+    }
+    return this.#marker.gateOpen(node) && this.#run(node);
+  }
+
+  /** Marked, but no input of it changed: current, unless one is still held back. */
+  #decide(node: ActionNode): void {
+    if (!this.#marker.isBlocked(node)) this.#settled(node);
+  }
+
+  #settled(node: ActionNode): void {
+    this.#queue.remove(node);
+    node.flags &= ~(STALE | RECURSED);
+    this.#deps.clearPorts(node);
+    this.#marker.unblockReaders(node);
+  }
+
+  /** True when the run gave way to an input that must run first. */
+  #run(node: ActionNode): boolean {
+    this.#queue.remove(node);
+    node.lastPass = this.#queue.pass;
+    node.flags = (node.flags & ~(STALE | RECURSED)) | RUNNING;
+    this.#stack.push(node);
+    const outcome = attempt(node);
+    this.#stack.pop();
+    node.flags &= ~RUNNING;
+    this.runs++;
+    node.runs++;
+    node.gate?.ran();
+    const gaveWay = this.#awaited !== undefined;
+    if (!node.registered) this.#tell(node, outcome.changes);
+    else if (gaveWay) this.#giveWay(node, outcome.reads);
+    else this.#finish(node, outcome);
+    this.#options.mutated();
+    return gaveWay;
+  }
+
+  #giveWay(node: ActionNode, reads: readonly ReadEntry[]): void {
+    this.#deps.relink(node, reads);
+    node.flags |= STALE;
+    if (node.live) this.#marker.marked(node);
+  }
+
+  #finish(node: ActionNode, outcome: RunOutcome): void {
+    // A run that failed before it could say what it read keeps its subscriptions (SC-13).
+    const keepsReads = outcome.failed !== undefined && outcome.reads.length === 0;
+    const pending = !keepsReads && this.#deps.relink(node, outcome.reads);
+    this.#tell(node, outcome.changes);
+    if (outcome.failed !== undefined) this.#failed(node, outcome);
+    const retries = this.#retries(node, outcome);
+    if (retries) this.#marker.again(node);
+    else if (node.flags & STALE) this.#marker.late(node);
+    else if (pending) this.#stillPending(node);
+    else this.#settledAfterRun(node);
+  }
+
+  #settledAfterRun(node: ActionNode): void {
+    this.#deps.clearPorts(node);
+    this.#marker.unblockReaders(node);
+  }
+
+  /** It read something that is not current yet; if that changes, it is told. */
+  #stillPending(node: ActionNode): void {
+    node.flags |= PENDING;
+    if (node.live) this.#marker.marked(node);
+  }
+
+  #tell(node: ActionNode, changes: readonly Change[]): void {
+    for (const change of changes) {
+      this.told(change, node, false);
+      for (const doc of node.docs) {
+        if (doc.key === change.key && doc.ownPorts > 0) doc.written = change.after;
+      }
+    }
+  }
+
+  #failed(node: ActionNode, outcome: RunOutcome): void {
+    this.failures++;
+    // A class that is tried again reports once, when it is given up.
+    if (outcome.retry !== undefined && outcome.retry !== "none") return;
+    this.#options.report({
+      kind: "action-failed",
+      action: node.action,
+      instance: node.instance,
+      error: outcome.failed,
+    });
+  }
+
+  #retries(node: ActionNode, outcome: RunOutcome): boolean {
+    const retry = outcome.retry ?? "none";
+    if (retry === "none") {
+      node.tries = 0;
+      return false;
+    }
+    node.tries++;
+    if (triesAgain(retry, node.tries, this.#options.passBudget)) {
+      this.retries++;
+      return true;
+    }
+    const { action, instance, tries } = node;
+    node.tries = 0;
+    this.#options.report({
+      kind: "retry-exhausted",
+      action,
+      instance,
+      retry,
+      tries,
+      error: outcome.failed,
+    });
+    return false;
+  }
+
+  #refuse(writer: ActionNode): never {
+    const members = this.#stack.slice(this.#stack.lastIndexOf(writer));
+    // The stack reads "needs"; members are told in the order in which each feeds the next.
+    const feeding = members.reverse();
+    this.#marker.cycle(feeding);
+    throw cycleError(feeding);
+  }
+}
+
+function attempt(node: ActionNode): RunOutcome {
+  try {
+    return node.spec.run();
+  } catch (error) {
+    return { reads: [], changes: [], failed: error };
+  }
+}
+
+function isOpen(node: ActionNode): boolean {
+  return node.registered && (node.flags & STALE) !== 0 && !(node.flags & RUNNING) && !node.hold;
+}
+
+/** The first edge from here on whose writer must be brought up to date and was not met in this walk. */
+function nextStaleInput(from: Link | undefined, walk: number): Link | undefined {
+  for (let edge = from; edge !== undefined; edge = edge.nextDep) {
+    if (!(edge.dep.flags & PENDING)) continue;
+    const input = (edge.dep as Port).writer;
+    if (input !== undefined && input.walk !== walk && isOpen(input)) return edge;
+  }
+  return undefined;
+}
+
+function isOwnValue(doc: DocEntry, port: Port, after: JsonValue | undefined): boolean {
+  return jsonEqual(getAt(after, port.path), getAt(doc.written, port.path));
+}

@@ -1,0 +1,104 @@
+import type { ActionNode } from "../run/action-node.js";
+
+/** Nodes by height. Doubly linked through the nodes themselves: adding and removing allocate and search nothing. */
+class Buckets {
+  readonly #heads: (ActionNode | undefined)[] = [];
+  readonly #tails: (ActionNode | undefined)[] = [];
+  #lowest = 0;
+  size = 0;
+
+  add(node: ActionNode): void {
+    const { height } = node;
+    while (this.#heads.length <= height) {
+      this.#heads.push(undefined);
+      this.#tails.push(undefined);
+    }
+    const tail = this.#tails[height];
+    node.bucket = height;
+    node.queuePrev = tail;
+    node.queueNext = undefined;
+    if (tail === undefined) this.#heads[height] = node;
+    else tail.queueNext = node;
+    this.#tails[height] = node;
+    if (this.size++ === 0 || height < this.#lowest) this.#lowest = height;
+  }
+
+  remove(node: ActionNode): void {
+    const { bucket, queuePrev, queueNext } = node;
+    if (queuePrev === undefined) this.#heads[bucket] = queueNext;
+    else queuePrev.queueNext = queueNext;
+    if (queueNext === undefined) this.#tails[bucket] = queuePrev;
+    else queueNext.queuePrev = queuePrev;
+    node.bucket = -1;
+    node.queuePrev = undefined;
+    node.queueNext = undefined;
+    this.size--;
+  }
+
+  lowest(): ActionNode | undefined {
+    if (this.size === 0) return undefined;
+    while (this.#heads[this.#lowest] === undefined) this.#lowest++;
+    return this.#heads[this.#lowest];
+  }
+
+  /** Moves a node whose height was raised since it was queued. */
+  settle(node: ActionNode): boolean {
+    if (node.bucket === node.height) return false;
+    this.remove(node);
+    this.add(node);
+    return true;
+  }
+}
+
+/**
+ * What is to run, in passes: within a pass each node runs at most once, in height order; a node that is dirtied by another
+ * after it ran waits for the next pass. So a cycle takes one turn per pass and holds nobody back.
+ */
+export class PassQueue {
+  #now = new Buckets();
+  #next = new Buckets();
+  /** Nodes queued for the next pass. */
+  readonly #later = new Set<ActionNode>();
+  pass = 1;
+
+  get size(): number {
+    return this.#now.size + this.#next.size;
+  }
+
+  /** Queues a node; `outside` when what dirtied it came from outside the graph. */
+  add(node: ActionNode, outside: boolean): void {
+    if (node.bucket >= 0) return;
+    if (node.lastPass !== this.pass || outside) {
+      this.#now.add(node);
+      return;
+    }
+    this.#next.add(node);
+    this.#later.add(node);
+  }
+
+  remove(node: ActionNode): void {
+    if (node.bucket < 0) return;
+    if (this.#later.size > 0 && this.#later.delete(node)) this.#next.remove(node);
+    else this.#now.remove(node);
+  }
+
+  /** Takes the node of least height of this pass. */
+  take(): ActionNode | undefined {
+    for (;;) {
+      const node = this.#now.lowest();
+      if (node === undefined) return undefined;
+      if (this.#now.settle(node)) continue;
+      this.#now.remove(node);
+      return node;
+    }
+  }
+
+  /** Begins the next pass. */
+  turn(): void {
+    this.pass++;
+    const spent = this.#now;
+    this.#now = this.#next;
+    this.#next = spent;
+    this.#later.clear();
+  }
+}

@@ -1,0 +1,159 @@
+import {
+  jsonEqual,
+  jsonSameShape,
+  type InstanceKey,
+  type JsonValue,
+  type Path,
+} from "@tidemark/protocol";
+import type { Change, ReadEntry } from "../types.js";
+import { DocEntry, Port, TrieNode } from "./port.js";
+
+/** With more hinted paths than this, one walk over the readers is cheaper than one per path. */
+const MAX_HINTED_PATHS = 64;
+
+/**
+ * From document instance and path to readers (seed 001 §3, "the graph's input links"). Paths stand in a trie per
+ * document: a change visits the readers on and below the places it touched, however many others there are.
+ */
+export class TriggerIndex {
+  readonly #docs = new Map<InstanceKey, DocEntry>();
+  #ports = 0;
+
+  get documents(): number {
+    return this.#docs.size;
+  }
+
+  get ports(): number {
+    return this.#ports;
+  }
+
+  get(key: InstanceKey): DocEntry | undefined {
+    return this.#docs.get(key);
+  }
+
+  entry(key: InstanceKey): DocEntry {
+    let doc = this.#docs.get(key);
+    if (doc === undefined) this.#docs.set(key, (doc = new DocEntry(key)));
+    return doc;
+  }
+
+  /** The port of a read; `created` when nobody read that before. */
+  port(read: ReadEntry, own: boolean): { readonly port: Port; readonly created: boolean } {
+    const doc = this.entry(read.key);
+    let place = doc.root;
+    for (const segment of read.path) place = child(place, segment);
+    for (const port of place.ports) {
+      if (port.kind === read.kind && port.own === own) return { port, created: false };
+    }
+    const port = new Port(doc, place, read.path, read.kind, own);
+    place.ports.push(port);
+    doc.ports++;
+    if (own) doc.ownPorts++;
+    this.#ports++;
+    return { port, created: true };
+  }
+
+  /** Forgets a port without readers, and whatever stood only for it. */
+  drop(port: Port): void {
+    const { doc, place } = port;
+    const at = place.ports.indexOf(port);
+    if (at < 0) return;
+    place.ports.splice(at, 1);
+    doc.ports--;
+    if (port.own && --doc.ownPorts === 0) doc.written = undefined;
+    this.#ports--;
+    prune(place);
+    this.release(doc);
+  }
+
+  /** Forgets a document that nobody writes, reads or demands. */
+  release(doc: DocEntry): void {
+    if (doc.ports > 0 || doc.writer !== undefined || doc.demand > 0) return;
+    if (this.#docs.get(doc.key) === doc) this.#docs.delete(doc.key);
+  }
+
+  /** Every port of a document. */
+  portsOf(doc: DocEntry): Port[] {
+    const found: Port[] = [];
+    const places = [doc.root];
+    for (let place = places.pop(); place !== undefined; place = places.pop()) {
+      found.push(...place.ports);
+      if (place.children !== undefined) places.push(...place.children.values());
+    }
+    return found;
+  }
+
+  /** Calls `told` for each port whose value or outline a change altered. */
+  changed(doc: DocEntry, change: Change, told: (port: Port) => void): void {
+    const { before, after, paths } = change;
+    if (before === after || doc.ports === 0) return;
+    if (paths === undefined || paths.length > MAX_HINTED_PATHS)
+      below(doc.root, before, after, told);
+    else for (const path of paths) along(doc.root, path, before, after, told);
+  }
+}
+
+function child(place: TrieNode, segment: string | number): TrieNode {
+  const children = (place.children ??= new Map());
+  let next = children.get(segment);
+  if (next === undefined) children.set(segment, (next = new TrieNode(segment, place)));
+  return next;
+}
+
+function prune(from: TrieNode): void {
+  let place = from;
+  while (place.parent !== undefined && place.ports.length === 0 && !place.children?.size) {
+    place.parent.children?.delete(place.segment);
+    place = place.parent;
+  }
+}
+
+type Held = JsonValue | undefined;
+
+/** One step of a path; as `getAt`, without an array for the one segment. */
+function at(value: Held, segment: string | number): Held {
+  if (typeof value !== "object" || value === null) return undefined;
+  if (Array.isArray(value)) {
+    return typeof segment === "number" ? (value as readonly JsonValue[])[segment] : undefined;
+  }
+  if (typeof segment === "number" || !Object.hasOwn(value, segment)) return undefined;
+  return (value as { readonly [key: string]: JsonValue })[segment];
+}
+
+function tell(place: TrieNode, before: Held, after: Held, told: (port: Port) => void): void {
+  for (const port of place.ports) {
+    const same = port.kind === "shape" ? jsonSameShape(before, after) : jsonEqual(before, after);
+    if (!same) told(port);
+  }
+}
+
+/** Readers at and below a place; whole branches that are the same object are skipped. */
+function below(place: TrieNode, before: Held, after: Held, told: (port: Port) => void): void {
+  if (before === after) return;
+  tell(place, before, after, told);
+  if (place.children === undefined) return;
+  for (const [segment, next] of place.children)
+    below(next, at(before, segment), at(after, segment), told);
+}
+
+/** Readers on the way to a path, and those below its end. */
+function along(
+  root: TrieNode,
+  path: Path,
+  before: Held,
+  after: Held,
+  told: (port: Port) => void,
+): void {
+  let place: TrieNode | undefined = root;
+  let old = before;
+  let now = after;
+  for (const segment of path) {
+    if (old === now) return;
+    tell(place, old, now, told);
+    place = place.children?.get(segment);
+    if (place === undefined) return;
+    old = at(old, segment);
+    now = at(now, segment);
+  }
+  below(place, old, now, told);
+}
