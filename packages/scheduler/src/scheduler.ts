@@ -102,7 +102,7 @@ export class Scheduler {
       if (node.children !== undefined) open.push(...node.children);
     }
     // Children before parents: the parent's port goes with its last child.
-    for (const node of doomed.reverse()) this.#remove(node);
+    for (let node = doomed.pop(); node !== undefined; node = doomed.pop()) this.#remove(node);
     this.#check?.();
   }
 

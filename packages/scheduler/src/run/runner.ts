@@ -258,9 +258,9 @@ export class Runner {
   }
 
   #refuse(writer: ActionNode): never {
-    const members = this.#stack.slice(this.#stack.lastIndexOf(writer));
     // The stack reads "needs"; members are told in the order in which each feeds the next.
-    const feeding = members.reverse();
+    const feeding: ActionNode[] = [];
+    for (const node of this.#stack.slice(this.#stack.lastIndexOf(writer))) feeding.unshift(node);
     this.#marker.cycle(feeding);
     throw cycleError(feeding);
   }

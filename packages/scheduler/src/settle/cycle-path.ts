@@ -18,15 +18,17 @@ export function cycleThrough(start: ActionNode): ActionNode[] | undefined {
 
 /** The path as an error reads: each member needs the next. */
 export function cycleError(members: readonly ActionNode[]): CycleError {
-  const needs = members.map((node) => node.name).reverse();
+  const needs: string[] = [];
+  for (const member of members) needs.unshift(member.name);
   return new CycleError([...needs, needs[0] ?? "?"]);
 }
 
 /** The same for the same members, whichever of them was met first. */
 export function cycleKey(members: Iterable<ActionNode>): string {
-  return Array.from(members, (node) => node.name)
-    .sort()
-    .join("\n");
+  const names = Array.from(members, (node) => node.name);
+  names.sort();
+  return names.join("
+");
 }
 
 function* readersOf(node: ActionNode): Iterable<ActionNode> {
@@ -43,13 +45,10 @@ function trace(
   cameFrom: ReadonlyMap<ActionNode, ActionNode>,
 ): ActionNode[] {
   const members: ActionNode[] = [];
-  for (
-    let node: ActionNode | undefined = last;
-    node !== undefined && node !== start;
-    node = cameFrom.get(node)
-  ) {
-    members.push(node);
+  let node: ActionNode | undefined = last;
+  while (node !== undefined && node !== start) {
+    members.unshift(node);
+    node = cameFrom.get(node);
   }
-  members.push(start);
-  return members.reverse();
+  return [start, ...members];
 }
