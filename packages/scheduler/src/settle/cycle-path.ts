@@ -27,8 +27,7 @@ export function cycleError(members: readonly ActionNode[]): CycleError {
 export function cycleKey(members: Iterable<ActionNode>): string {
   const names = Array.from(members, (node) => node.name);
   names.sort();
-  return names.join("
-");
+  return names.join("\n");
 }
 
 function* readersOf(node: ActionNode): Iterable<ActionNode> {
