@@ -15,5 +15,6 @@ export function actorOf(envelope: Envelope): Actor {
 
 /** The key under which a resend of the request finds its verdict (R27). */
 export function replayKeyOf(envelope: Envelope, localSeq: LocalSeq): ReplayKey {
-  return { ...envelope, localSeq };
+  const { principal, session, openNonce } = envelope;
+  return { principal, session, openNonce, localSeq };
 }

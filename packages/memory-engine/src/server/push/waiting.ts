@@ -41,8 +41,8 @@ export class WaitingSenders {
   /** The session appended the event just now: its end is to come. */
   expect(channel: Channel, stream: DocId, eventId: EventId): void {
     if (channel.closed) return;
-    channel.expect({ stream, eventId });
     const key = eventKeyOf(stream, eventId);
+    channel.expect(key, { stream, eventId });
     const waiting = this.#channels.get(key);
     if (waiting === undefined) this.#channels.set(key, new Set([channel]));
     else waiting.add(channel);

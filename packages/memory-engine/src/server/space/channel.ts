@@ -106,8 +106,7 @@ export class Channel {
   }
 
   /** The session waits for the end of one of its events. */
-  expect(event: OutstandingEvent): void {
-    const key = eventKeyOf(event.stream, event.eventId);
+  expect(key: string, event: OutstandingEvent): void {
     if (this.outstanding.has(key)) return;
     this.outstanding.set(key, event);
     this.#streams.set(event.stream, (this.#streams.get(event.stream) ?? 0) + 1);

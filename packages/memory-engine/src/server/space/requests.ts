@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash as digest } from "node:crypto";
 import {
   MAIN_BRANCH,
   ProtocolError,
@@ -82,7 +82,7 @@ export function genesisRequest(
 
 /** Kind and body of a request as one hash: an append never replays a commit. */
 function bodyHash(kind: string, body: object): string {
-  return createHash("sha256").update(kind).update(JSON.stringify(body)).digest("base64url");
+  return digest("sha256", `${kind}${JSON.stringify(body)}`, "base64url");
 }
 
 function replayed(
