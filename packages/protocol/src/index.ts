@@ -171,7 +171,7 @@ export {
   type Acl,
   type AclLevel,
   AclSchema,
-  type AclStreamGrants,
+  type AclStreams,
   aclLevel,
   type AclProblem,
   aclProblem,

@@ -17,12 +17,14 @@ export const ACL_STREAMS_KEY = "streams";
  * The value of the ACL document (`sys:acl`, space scope): a level per principal or for everybody
  * (`"*"`), and appends to single streams for those who may not write.
  */
-export type Acl = Readonly<Partial<Record<Grantee, AclLevel>>> & {
-  readonly streams?: Readonly<Partial<Record<DocId, AclStreamGrants>>>;
-};
+export interface Acl {
+  /** Keys are of {@link Grantee}; text here, because TypeScript widens a computed key to text. */
+  readonly [grantee: string]: AclLevel | AclStreams | undefined;
+  readonly streams?: AclStreams;
+}
 
-/** Who may append to a stream without writing the space. */
-export type AclStreamGrants = Readonly<Partial<Record<Grantee, "APPEND">>>;
+/** Who may append to single streams without writing the space: `{ [streamId]: { [grantee]: "APPEND" } }`. */
+export type AclStreams = Readonly<Record<string, Readonly<Record<string, "APPEND">>>>;
 
 /** What is wrong with an ACL, and where. */
 export interface AclProblem {
@@ -103,8 +105,8 @@ export const AclSchema: z.ZodType<Acl> = z
  * principal who is not authenticated at all gets what `"*"` grants and no more.
  */
 export function aclLevel(acl: Acl, principal: Principal | undefined): AclLevel | undefined {
-  const own = principal === undefined ? undefined : ownValue(acl, principal);
-  const everybody = ownValue(acl, "*");
+  const own = principal === undefined ? undefined : levelOf(acl, principal);
+  const everybody = levelOf(acl, "*");
   return levelAtLeast(own, everybody ?? "READ") ? own : everybody;
 }
 
@@ -137,7 +139,12 @@ export function levelAtLeast(level: AclLevel | undefined, wanted: AclLevel): boo
   return level !== undefined && ACL_LEVELS.indexOf(level) >= ACL_LEVELS.indexOf(wanted);
 }
 
+function levelOf(acl: Acl, grantee: Grantee): AclLevel | undefined {
+  const level = ownValue(acl, grantee);
+  return typeof level === "string" ? level : undefined;
+}
+
 /** An ACL is stored data: a key such as `constructor` must not reach the prototype. */
-function ownValue<T extends object, K extends keyof T>(from: T, key: K): T[K] | undefined {
+function ownValue<V>(from: Readonly<Record<string, V>>, key: string): V | undefined {
   return Object.hasOwn(from, key) ? from[key] : undefined;
 }

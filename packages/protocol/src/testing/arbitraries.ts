@@ -1,4 +1,4 @@
-import type * as FastCheck from "fast-check";
+import type FastCheck from "fast-check";
 import type { JsonValue, Path } from "../json/json-value.js";
 import { setOwn } from "../json/own.js";
 import type { PatchOp, ValueOperation } from "../patch/operations.js";

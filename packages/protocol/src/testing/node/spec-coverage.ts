@@ -30,9 +30,11 @@ function captures(text: string, pattern: RegExp, group: number): string[] {
 
 /** The ids of the rules in a SPEC file. */
 export function readSpec(text: string): SpecRules {
-  const [holds = "", ...later] = text.split(/^## Not yet\s*$/m);
-  const met = captures(holds, RULE, 1);
-  const notYet = captures(later.join("\n"), RULE, 1);
+  const sections = text.split(/^(?=## )/m);
+  const isNotYet = (section: string): boolean => /^## Not yet\b/.test(section);
+  const idsOf = (chosen: string[]): string[] => chosen.flatMap((part) => captures(part, RULE, 1));
+  const met = idsOf(sections.filter((section) => !isNotYet(section)));
+  const notYet = idsOf(sections.filter(isNotYet));
   const all = [...met, ...notYet];
   return { met, notYet, duplicates: all.filter((id, at) => all.indexOf(id) !== at) };
 }
