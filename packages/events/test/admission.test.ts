@@ -88,7 +88,7 @@ test("[EV-A3] an event id is taken while its entry stands above the frontier and
   expect(passed).toMatchObject({ ok: true, entry: { seq: 8 } });
 });
 
-test.each([
+const FORGED: readonly (readonly [field: string, value: unknown])[] = [
   ["seq", 5],
   ["index", 0],
   ["consequenced", true],
@@ -100,7 +100,9 @@ test.each([
   ["resolution", "dismissed"],
   ["appendedAt", 1],
   ["duplicate", true],
-])("[EV-A4] an authored entry that pre-sets %s is refused", (field, value) => {
+];
+
+test.each(FORGED)("[EV-A4] an authored entry that pre-sets %s is refused", (field, value) => {
   expect(refusal({ eventId: "e1", payload: null, [field]: value })).toMatchObject({
     code: "protocol",
   });

@@ -1,0 +1,116 @@
+import { toLinkValue, type JsonValue, type Link, type Principal } from "@tidemark/protocol";
+import { cellHandle, streamHandle, withAccess } from "../cell/handle.js";
+import { linkOfRef } from "../cell/node-ref.js";
+import { REF, type Cell, type Readable, type Stream } from "../cell/types.js";
+import { AbortError, NotServedError } from "../errors.js";
+import { createPieceIn, type CreatePieceOptions, type PieceLink } from "../piece/create.js";
+import type { Pattern } from "../pattern/pattern.js";
+import type { EventScope } from "./event-scope.js";
+
+/** Access levels of a space's list. */
+export type AccessLevel = "READ" | "WRITE" | "OWNER";
+
+/** Options of a handle made from a link. */
+export interface CellAtOptions<T> {
+  /** What it reads as while the document is absent. */
+  readonly default?: T;
+}
+
+/**
+ * A handler's second argument: every function of the frame, working for the whole run, also after an
+ * `await`, where the ambient ones throw (R23). Used after the run has ended, everything throws.
+ */
+export interface HandlerContext {
+  /** The same cell, computed or list, read and written in this run. */
+  cell<T>(cell: Cell<T>): Cell<T>;
+  cell<T>(value: Readable<T>): Readable<T>;
+  /** The same stream, sent to by this run. */
+  stream<P>(stream: Stream<P>): Stream<P>;
+  /** A cell by its link, of another piece for instance. */
+  cellAt<T>(link: Link, options?: CellAtOptions<T>): Cell<T>;
+  /** A stream by its link. */
+  streamAt<P>(link: Link): Stream<P>;
+  /** The same string on every run of one event, and on no run of another (seed 003). */
+  eventKey(): string;
+  /** Wall milliseconds of the event's append, the same on every served run (R29). */
+  now(): number;
+  /** A number in [0, 1); every run of the event gets the same sequence. */
+  random(): number;
+  /** Whom the run acts as; `undefined` where nobody does. */
+  currentPrincipal(): Principal | undefined;
+  /** Ends the run without any of its writes: an error consequence (R14). */
+  abort(reason: string): never;
+  /** Creates a piece in this space; its id comes from the event, so every run makes the same one. */
+  createPiece<A>(pattern: Pattern<A>, argument?: unknown, options?: CreatePieceOptions): PieceLink;
+  navigateTo(target: unknown): never;
+  inSpace(name: string): never;
+  emit(type: string, payload: unknown): never;
+  grantSpaceAccess(user: Principal, level: AccessLevel): never;
+  revokeSpaceAccess(user: Principal): never;
+}
+
+/** The functions of one run's frame. Ambient functions call the same ones. */
+export function contextFor(event: EventScope): HandlerContext {
+  const { tx } = event;
+  const use = <H extends Readable<unknown> | Stream<never>>(handle: H): H => withAccess(handle, tx);
+  return {
+    cell: use as HandlerContext["cell"],
+    stream: use as HandlerContext["stream"],
+    cellAt: (link, options) => cellFromLink(link, options, tx),
+    streamAt: (link) => streamFromLink(link, tx),
+    eventKey: () => event.eventKey,
+    now: () => event.at,
+    random: () => event.random(),
+    currentPrincipal: () => event.principal,
+    abort: (reason) => abortRun(event, reason),
+    createPiece: (pattern, argument, options) => createPieceIn(event, pattern, argument, options),
+    navigateTo: () => notServed("navigateTo"),
+    inSpace: () => notServed("inSpace"),
+    emit: () => notServed("emit"),
+    grantSpaceAccess: () => notServed("grantSpaceAccess"),
+    revokeSpaceAccess: () => notServed("revokeSpaceAccess"),
+  };
+}
+
+/** A handle of what a link leads to. Without access it works in whatever run uses it. */
+export function cellFromLink<T>(
+  link: Link,
+  options: CellAtOptions<T> = {},
+  access?: EventScope["tx"],
+): Cell<T> {
+  return cellHandle<T>(
+    {
+      id: link.id,
+      ...(link.space === undefined ? {} : { space: link.space }),
+      scope: link.scope ?? "space",
+      path: link.path ?? [],
+      initial: options.default as JsonValue | undefined,
+      label: link.id,
+      writable: true,
+    },
+    access,
+  );
+}
+
+/** A handle of the stream a link leads to. */
+export function streamFromLink<P>(link: Link, access?: EventScope["tx"]): Stream<P> {
+  const { id, space } = link;
+  return streamHandle({ id, label: id, space }, { access });
+}
+
+/** The stored form of a handle's address, for values that hold links. */
+export function linkValueOf(handle: Readable<unknown> | Stream<never>): JsonValue {
+  return toLinkValue(linkOfRef(handle[REF]));
+}
+
+/** @throws AbortError always; the run remembers, whatever its code catches. */
+export function abortRun(event: EventScope, reason: string): never {
+  const error = new AbortError(`the handler aborted its transaction: ${reason}`, { reason });
+  event.tx.abort(error);
+  throw error;
+}
+
+/** @throws NotServedError always. */
+export function notServed(builtin: string): never {
+  throw new NotServedError(`${builtin}() is not served yet`, { builtin });
+}

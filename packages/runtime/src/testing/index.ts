@@ -1,0 +1,6 @@
+export {
+  createTestSpace,
+  TestSpace,
+  type FireOptions,
+  type TestSpaceOptions,
+} from "./test-space.js";
