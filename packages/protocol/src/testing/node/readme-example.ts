@@ -28,10 +28,9 @@ const BLOCK = /^```ts\n([\s\S]*?)^```$/gm;
 const PROMISE = /console\.log\(.*\/\/ prints: (.*)$/gm;
 
 /** The example's own console: what it prints is compared, and the test's output stays clean. */
-const PRELUDE = `
-export const __printed: string[] = [];
-const console = { log: (...words: unknown[]) => void __printed.push(words.map(String).join(" ")) };
-`;
+const PRELUDE =
+  "export const __printed: string[] = []; const console = " +
+  '{ log: (...words: unknown[]) => void __printed.push(words.map(String).join(" ")) };\n';
 
 /** The ```ts blocks of a Markdown text. */
 export function readExamples(markdown: string): string[] {
@@ -57,7 +56,7 @@ export async function runReadmeExample(input: ReadmeExampleInput): Promise<Readm
   const dir = join(packageDir, ".tidemark");
   const path = join(dir, `example-${file.replace(/\W/g, "-")}-${index}.ts`);
   fs.mkdirSync(dir, { recursive: true });
-  fs.writeFileSync(path, code + PRELUDE);
+  fs.writeFileSync(path, PRELUDE + code);
   try {
     const { __printed, ...exports } = await loadExample(input, path);
     return checked(code, exports, __printed);

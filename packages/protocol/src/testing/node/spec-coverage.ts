@@ -20,9 +20,11 @@ export interface SpecCoverageInput extends TestApi {
 
 const RULE = /^- \*\*([A-Z]{2,}-[A-Z]*\d+)\*\*/gm;
 const CITED = /\[([A-Z]{2,}-[A-Z]*\d+)\]/g;
-/** Titles of tests: the first argument of `test(…)` or `it(…)`, `test.each(…)(…)` and `describe(…)`. */
-const TITLE =
-  /\b(?:test|it|describe)(?:\.\w+(?:\([^\n]*\))?)?\(\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1/g;
+/**
+ * Titles of tests: the first argument of `test(…)`, `it(…)` and `describe(…)`, and of what such a call
+ * returns (`test.each(…)("title")`).
+ */
+const TITLE = /(?:\b(?:test|it|describe)(?:\.\w+)*|[)`])\s*\(\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1/g;
 
 function captures(text: string, pattern: RegExp, group: number): string[] {
   return [...text.matchAll(pattern)].map((match) => match[group] ?? "");
