@@ -67,3 +67,4 @@ export type {
   Subscription,
   SystemPlan,
 } from "./server/types.js";
+export { folderStores, type FolderStoresOptions, storeFileOf } from "./sqlite/folder-stores.js";
