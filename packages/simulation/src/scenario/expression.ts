@@ -77,7 +77,8 @@ export function checkExpression(value: unknown, where: string): string | undefin
   const [head, ...rest] = value as readonly unknown[];
   const wrong = checkHead(EXPRESSIONS, head, rest.length, `${where}: expression`);
   if (wrong) return wrong;
-  if (head === "obj" && rest.length % 2 !== 0) return `${where}: "obj" takes keys and values in turn`;
+  if (head === "obj" && rest.length % 2 !== 0)
+    return `${where}: "obj" takes keys and values in turn`;
   if (PLAIN_ARGUMENTS.has(head as string)) return checkPlain(head as string, rest, where);
   return firstWrong(rest, (argument, i) => checkExpression(argument, `${where}[${i + 1}]`));
 }

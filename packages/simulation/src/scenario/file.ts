@@ -133,12 +133,10 @@ function checkPattern(pattern: PatternFile, where: string): string | undefined {
     ...Object.entries(pattern.effects ?? {}).map(
       ([key, effect]) => [key, effect.fetch.url] as [string, unknown],
     ),
-    ...Object.values(pattern.sends ?? {}).flatMap(
-      (send): [string, unknown][] => [
-        [send.to, send.when],
-        [send.to, send.payload],
-      ],
-    ),
+    ...Object.values(pattern.sends ?? {}).flatMap((send): [string, unknown][] => [
+      [send.to, send.when],
+      [send.to, send.payload],
+    ]),
   ];
   for (const [key, value] of expressions) {
     const wrong = checkExpression(value, `${where}.${key}`);
@@ -166,7 +164,11 @@ function checkReferences(file: string, scenario: Omit<Scenario, "steps">): void 
         throw new BadFileError(file, `spaces.${space}.pieces`, `"${pieceName}" is no name`);
       }
       if (!Object.hasOwn(scenario.patterns, piece.pattern)) {
-        throw new BadFileError(file, `spaces.${space}.pieces.${pieceName}`, `no pattern "${piece.pattern}"`);
+        throw new BadFileError(
+          file,
+          `spaces.${space}.pieces.${pieceName}`,
+          `no pattern "${piece.pattern}"`,
+        );
       }
     }
   }

@@ -92,7 +92,10 @@ const rawCommit = z.strictObject({
   localSeq: z.number().int().optional(),
 });
 
-const pieceBody = z.strictObject({ pattern: name, argument: z.record(z.string(), json).optional() });
+const pieceBody = z.strictObject({
+  pattern: name,
+  argument: z.record(z.string(), json).optional(),
+});
 
 const comparator = z.partialRecord(z.enum([">=", ">", "<=", "<", "!="]), z.number());
 const count = z.union([z.number(), comparator]);
@@ -136,11 +139,7 @@ export const STEP_SHAPES = {
     "refused",
   ),
   refire: shape(z.tuple([client, event]), "refused"),
-  append: shape(
-    z.tuple([client, address, z.record(z.string(), json)]),
-    "as",
-    "refused",
-  ),
+  append: shape(z.tuple([client, address, z.record(z.string(), json)]), "as", "refused"),
   commit: shape(z.tuple([client, name, rawCommit]), "as", "refused"),
   write: shape(
     z.union([z.tuple([client, address, json]), z.tuple([client, address, json, path])]),
@@ -208,10 +207,7 @@ export const STEP_SHAPES = {
   runs: shape(z.record(event, count)),
   commits: shape(z.record(name, counts)),
   watermark: shape(
-    z.record(
-      name,
-      z.union([z.strictObject({ covers: event }), z.strictObject({ lag: count })]),
-    ),
+    z.record(name, z.union([z.strictObject({ covers: event }), z.strictObject({ lag: count })])),
   ),
   stats: shape(z.record(name, counts)),
   frames: shape(
