@@ -1,5 +1,5 @@
 import { base58, base64urlnopad } from "@scure/base";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   generateIdentity,

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import type { JsonValue, Path } from "../../src/index.js";
 
 /** Keys that a careless implementation looks up on a prototype, or writes to one (VL-01). */
@@ -54,8 +54,8 @@ export const paths: fc.Arbitrary<Path> = fc.array(fc.oneof(keys, fc.integer({ mi
 export function reversedKeys(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map((item: JsonValue) => reversedKeys(item));
   if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).reverse();
-  return Object.fromEntries(entries.map(([key, item]) => [key, reversedKeys(item)])) as JsonValue;
+  const entries = Object.entries(value).map(([key, item]) => [key, reversedKeys(item)]);
+  return Object.fromEntries(entries.reduceRight<typeof entries>((all, e) => [...all, e], []));
 }
 
 /** A copy that shares nothing, made without the code under test. */
