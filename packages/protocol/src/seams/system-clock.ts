@@ -28,7 +28,8 @@ export interface Clock {
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 interface MessagePortLike {
-  onmessage: (() => void) | null;
+  addEventListener(type: "message", listener: () => void): void;
+  start(): void;
   postMessage(message: unknown): void;
 }
 
@@ -62,7 +63,8 @@ function messageTasks(channel: {
   readonly port2: MessagePortLike;
 }): (fn: () => void) => void {
   const queue: (() => void)[] = [];
-  channel.port1.onmessage = () => queue.shift()?.();
+  channel.port1.addEventListener("message", () => queue.shift()?.());
+  channel.port1.start();
   return (fn) => {
     queue.push(fn);
     channel.port2.postMessage(undefined);

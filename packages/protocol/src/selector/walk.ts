@@ -219,9 +219,11 @@ class Walk {
     if (typeof value !== "object" || value === null) return;
     const keys = Array.isArray(value) ? [...value.keys()] : Object.keys(value);
     // The stack is last in, first out: pushed backwards, the first key is visited first.
-    for (const key of keys.reverse()) {
-      const selector = selectorOf(key);
-      if (selector !== undefined) this.#push(visit, key, childOf(value, key), selector, []);
+    for (let index = keys.length - 1; index >= 0; index -= 1) {
+      const key = keys[index];
+      const selector = key === undefined ? undefined : selectorOf(key);
+      if (key !== undefined && selector !== undefined)
+        this.#push(visit, key, childOf(value, key), selector, []);
     }
   }
 

@@ -29,7 +29,8 @@ export interface ClockOwner {
 }
 
 const INERT: Cancellable = { cancel: () => undefined };
-const DEFAULT_START = Date.UTC(2025, 0, 1);
+/** 2025-01-01T00:00:00Z, in ms since the epoch. */
+const DEFAULT_START = 1_735_689_600_000;
 const ROOT: ClockOwner = { state: "running" };
 
 /**

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { decodeTime, isValid } from "ulid";
 import { expect, test } from "vitest";
 import { createIdSource, isEventId, type Random, seededRandom } from "../../src/index.js";
