@@ -13,7 +13,7 @@ export function canonicalJson(value: JsonValue): string {
       return JSON.stringify(value);
     case "number":
       if (!Number.isFinite(value)) throw new TypeError(`${value} has no canonical JSON text`);
-      return String(value === 0 ? 0 : value);
+      return String(value); // "0" for −0
     case "boolean":
       return value ? "true" : "false";
     case "object":

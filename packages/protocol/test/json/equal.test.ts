@@ -44,6 +44,12 @@ describe("jsonEqual", () => {
     }
   });
 
+  test("[PR-V6] an own __proto__ is not equal to a prototype that looks like it", () => {
+    const object = JSON.parse('{"__proto__":{}}') as { readonly [key: string]: object };
+    expect(jsonEqual(object, { a: 1 })).toBe(false);
+    expect(jsonSameShape(object, { a: 1 })).toBe(false);
+  });
+
   test("[PR-V6] a hostile key is written as an own property", () => {
     for (const key of HOSTILE_KEYS) {
       const object = {};

@@ -189,6 +189,8 @@ export class Runner {
   }
 
   #finish(node: ActionNode, outcome: RunOutcome): void {
+    // Marks that its own writes send round a cycle come later and are no news.
+    const late = (node.flags & STALE) !== 0;
     // A run that failed before it could say what it read keeps its subscriptions (SC-13).
     const keepsReads = outcome.failed !== undefined && outcome.reads.length === 0;
     const pending = !keepsReads && this.#deps.relink(node, outcome.reads);
@@ -196,8 +198,8 @@ export class Runner {
     if (outcome.failed !== undefined) this.#failed(node, outcome);
     const retries = this.#retries(node, outcome);
     if (retries) this.#marker.again(node);
-    else if (node.flags & STALE) this.#marker.late(node);
-    else if (pending) this.#stillPending(node);
+    else if (late) this.#marker.late(node);
+    else if (pending || node.flags & STALE) this.#stillPending(node);
     else this.#settledAfterRun(node);
   }
 

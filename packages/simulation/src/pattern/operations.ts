@@ -55,7 +55,7 @@ function runOperation(operation: Operation, scope: OperationScope): Promise<void
       scope.cell(name).delete();
       return undefined;
     case "send":
-      streamOf(scope, name).send(last());
+      streamOf(scope, name).send(rest.length > 1 ? last() : null);
       return undefined;
     case "if":
       return runBranch(rest, scope);

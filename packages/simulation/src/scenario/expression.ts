@@ -53,14 +53,14 @@ const OPERATIONS: Readonly<Record<string, Arity>> = {
   addUnique: [2, 2],
   remove: [2, 2],
   delete: [1, 1],
-  send: [2, 2],
-  emit: [2, 3],
+  send: [1, 2],
+  emit: [1, 3],
   navigate: [1, 1],
   if: [2, 3],
   throw: [1, 1],
   abort: [1, 1],
   await: [1, 1],
-  request: [2, 2],
+  request: [1, 2],
   grant: [2, 2],
   revoke: [1, 1],
   provision: [1, 1],
@@ -110,7 +110,7 @@ export function checkOperation(value: unknown, where: string): string | undefine
     case "send":
     case "emit":
     case "request":
-      return checkExpression(rest[1], where);
+      return checkExpression(rest[1] ?? null, where);
     case "throw":
       return checkExpression(rest[0], where);
     default:

@@ -84,6 +84,19 @@ export class Overlay {
     return this.view.layersOn(key).length > 0;
   }
 
+  /** Reads, and what the speculative computeds among them were computed from, all the way down. */
+  inputsOf(reads: ReadonlySet<InstanceKey>): ReadonlySet<InstanceKey> {
+    const inputs = new Set(reads);
+    // A set grows while it is walked, and each new key is walked too.
+    for (const key of inputs) {
+      for (const layer of this.view.layersOn(key)) {
+        const entry = layer as OverlayEntry;
+        if (entry.kind === "derived") for (const input of entry.reads) inputs.add(input);
+      }
+    }
+    return inputs;
+  }
+
   /** Opens a fired event at the end of the order. Its echo is not run yet. */
   openIntent(eventId: EventId, stream: DocId): void {
     const slot: IntentSlot = {

@@ -1,0 +1,125 @@
+import { parseArgs } from "node:util";
+import { z } from "zod";
+
+/** How toolshed is run. Every option is a flag and an environment variable; the flag wins. */
+export interface ToolshedConfig {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly dataDir: string;
+  /** A module whose exports are patterns, beside the built-in ones. */
+  readonly patterns: string | undefined;
+  readonly durability: "normal" | "full";
+  /** T_flush, ms (seed 001 §3). */
+  readonly flushDeadlineMs: number;
+  readonly demo: boolean;
+}
+
+/** What a command line asks for. */
+export type ConfigRequest =
+  | { readonly kind: "run"; readonly config: ToolshedConfig; readonly warnings: readonly string[] }
+  | { readonly kind: "help"; readonly text: string }
+  | { readonly kind: "invalid"; readonly problems: readonly string[] };
+
+const DEFAULT_FLUSH_DEADLINE_MS = 100;
+
+const HELP = `toolshed: a Tidemark server on an embedded store
+
+  --port N             port to listen on, 0 for a free one        PORT          (8000)
+  --host ADDRESS       address to listen on                       HOST          (127.0.0.1)
+  --data-dir PATH      where the stores and the demo's keys are   DATA_DIR      (.tidemark)
+  --patterns FILE      a module that exports patterns to serve    PATTERNS
+  --durability CLASS   normal survives a killed process, full     DURABILITY    (normal)
+                       survives a loss of power
+  --no-demo            no demo space                              DEMO=false
+  --help               this text
+
+Two processes may share a data folder: each space is served by the one that holds its lease, the other
+stands by. SERVER_EXECUTION_FLUSH_DEADLINE_MS tunes how long a wave may run before it is flushed (${DEFAULT_FLUSH_DEADLINE_MS}).`;
+
+const port = z.coerce
+  .number({ message: "is a number" })
+  .int("is a whole number")
+  .min(0, "is 0 to 65535")
+  .max(65_535, "is 0 to 65535");
+
+const ConfigSchema = z.object({
+  host: z.string().min(1, "is an address"),
+  port,
+  dataDir: z.string().min(1, "is a path"),
+  patterns: z.string().min(1, "is a path").optional(),
+  durability: z.enum(["normal", "full"], { message: "is normal or full" }),
+  demo: z.enum(["true", "false"], { message: "is true or false" }),
+});
+
+/** Names of the options as a person types them. */
+const FLAG_OF: Readonly<Record<string, string>> = {
+  host: "--host (HOST)",
+  port: "--port (PORT)",
+  dataDir: "--data-dir (DATA_DIR)",
+  patterns: "--patterns (PATTERNS)",
+  durability: "--durability (DURABILITY)",
+  demo: "DEMO",
+};
+
+/** Reads a command line and an environment. Never throws: what is wrong is said in words. */
+export function readConfig(
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): ConfigRequest {
+  const flags = readFlags(argv);
+  if (typeof flags === "string") return { kind: "invalid", problems: [flags] };
+  if (flags.help) return { kind: "help", text: HELP };
+  const parsed = ConfigSchema.safeParse({
+    host: flags.host ?? env["HOST"] ?? "127.0.0.1",
+    port: flags.port ?? env["PORT"] ?? "8000",
+    dataDir: flags["data-dir"] ?? env["DATA_DIR"] ?? ".tidemark",
+    patterns: flags.patterns ?? env["PATTERNS"],
+    durability: flags.durability ?? env["DURABILITY"] ?? "normal",
+    demo: flags["no-demo"] ? "false" : (env["DEMO"] ?? "true"),
+  });
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(
+      ({ path, message }) => `${FLAG_OF[String(path[0])] ?? String(path[0])} ${message}`,
+    );
+    return { kind: "invalid", problems };
+  }
+  const { value, warning } = flushDeadline(env["SERVER_EXECUTION_FLUSH_DEADLINE_MS"]);
+  const { demo, patterns, ...rest } = parsed.data;
+  return {
+    kind: "run",
+    config: { ...rest, patterns, demo: demo === "true", flushDeadlineMs: value },
+    warnings: warning === undefined ? [] : [warning],
+  };
+}
+
+function readFlags(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...argv],
+      options: {
+        host: { type: "string" },
+        port: { type: "string" },
+        "data-dir": { type: "string" },
+        patterns: { type: "string" },
+        durability: { type: "string" },
+        "no-demo": { type: "boolean" },
+        help: { type: "boolean", short: "h" },
+      },
+    }).values;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Fails closed: a typo keeps the production bound and says so (seed 001 §5). */
+function flushDeadline(text: string | undefined): { value: number; warning?: string } {
+  if (text === undefined || text === "") return { value: DEFAULT_FLUSH_DEADLINE_MS };
+  const value = Number(text);
+  return Number.isFinite(value) && value > 0
+    ? { value }
+    : {
+        value: DEFAULT_FLUSH_DEADLINE_MS,
+        warning: `SERVER_EXECUTION_FLUSH_DEADLINE_MS=${text} is no positive number: ${DEFAULT_FLUSH_DEADLINE_MS} ms stands`,
+      };
+}

@@ -1,0 +1,39 @@
+import type { Server } from "node:http";
+import { type Connection, connectionOver, type WebSocketLike } from "@tidemark/protocol";
+import { WebSocketServer } from "ws";
+
+/** Where the protocol is spoken (seed 001, Anchors). */
+export const SOCKET_PATH = "/api/storage/memory";
+
+export interface SocketsOptions {
+  readonly server: Server;
+  /** Greatest message that is read at all, in bytes; a larger one ends its connection with 1009. */
+  readonly maxMessageBytes: number;
+  readonly onConnection: (connection: Connection) => void;
+}
+
+/** Takes WebSocket connections of an HTTP server on the protocol's path, and on no other. */
+export function acceptSockets(options: SocketsOptions): { close(): void } {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: options.maxMessageBytes,
+    perMessageDeflate: false,
+  });
+  options.server.on("upgrade", (request, socket, head) => {
+    const path = request.url?.split("?", 1)[0];
+    if (path !== SOCKET_PATH) {
+      socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n");
+      return;
+    }
+    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      // `ws` types its listeners by its own event classes; the shape that is used is the browser's.
+      options.onConnection(connectionOver(webSocket as unknown as WebSocketLike));
+    });
+  });
+  return {
+    close() {
+      for (const client of sockets.clients) client.terminate();
+      sockets.close();
+    },
+  };
+}

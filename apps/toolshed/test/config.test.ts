@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { readConfig } from "../src/config/config.js";
+
+test("without options there is a port, an address of this machine alone, and a folder", () => {
+  const request = readConfig([], {});
+  expect(request).toMatchObject({
+    kind: "run",
+    config: { port: 8000, host: "127.0.0.1", dataDir: ".tidemark", durability: "normal", demo: true },
+  });
+});
+
+test("a flag wins over its environment variable", () => {
+  const request = readConfig(["--port", "9001", "--data-dir", "/a"], { PORT: "9000", DATA_DIR: "/b", HOST: "::1" });
+  expect(request).toMatchObject({ kind: "run", config: { port: 9001, dataDir: "/a", host: "::1" } });
+});
+
+test.each([
+  [["--port", "70000"], {}, "--port (PORT) is 0 to 65535"],
+  [["--port", "soon"], {}, "--port (PORT) is a number"],
+  [[], { PORT: "1.5" }, "--port (PORT) is a whole number"],
+  [["--durability", "best"], {}, "--durability (DURABILITY) is normal or full"],
+  [["--data-dir", ""], {}, "--data-dir (DATA_DIR) is a path"],
+  [["--bogus"], {}, "--bogus"],
+  [["stray"], {}, "stray"],
+])("%j with %j is refused in words that name it", (argv, env, words) => {
+  const request = readConfig(argv, env);
+  expect(request.kind).toBe("invalid");
+  expect(request.kind === "invalid" && request.problems.join(" ")).toContain(words);
+});
+
+test("--help teaches every option and runs nothing", () => {
+  const request = readConfig(["--help", "--port", "soon"], {});
+  expect(request.kind === "help" && request.text).toMatch(/--port.*PORT[\s\S]*--data-dir.*DATA_DIR/u);
+});
+
+test("a flush deadline that does not parse keeps the bound and warns", () => {
+  expect(readConfig([], { SERVER_EXECUTION_FLUSH_DEADLINE_MS: "-1" })).toMatchObject({
+    config: { flushDeadlineMs: 100 },
+    warnings: [expect.stringContaining("SERVER_EXECUTION_FLUSH_DEADLINE_MS=-1")],
+  });
+  expect(readConfig([], { SERVER_EXECUTION_FLUSH_DEADLINE_MS: "50" })).toMatchObject({
+    config: { flushDeadlineMs: 50 },
+    warnings: [],
+  });
+});

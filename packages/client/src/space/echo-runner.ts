@@ -1,0 +1,92 @@
+import { TimeoutError } from "@tidemark/protocol";
+import type { Actor, Clock, DocId, EventId, JsonValue, SpaceId } from "@tidemark/protocol";
+import { actionOf } from "@tidemark/runtime";
+import type { Runtime } from "@tidemark/runtime";
+import type { Overlay } from "@tidemark/speculation";
+import type { EchoSeal, EchoedSend } from "./echo-seal.js";
+import type { EchoView } from "./echo-view.js";
+
+/** What a fired event's echo runs on, each time it runs. */
+export interface EchoInput {
+  readonly eventId: EventId;
+  readonly stream: DocId;
+  readonly payload: JsonValue;
+  readonly actor: Actor;
+  /** Wall ms of the fire: what `now()` says in every run of the echo (R29). */
+  readonly at: number;
+}
+
+/** What a runner is given. */
+export interface EchoRunnerOptions {
+  readonly space: SpaceId;
+  readonly clock: Clock;
+  readonly budgetMs: number;
+  readonly runtime: () => Runtime;
+  readonly overlay: Overlay;
+  readonly view: EchoView;
+  readonly seal: EchoSeal;
+}
+
+/** More events than any echo needs to show: a cascade that feeds itself stops here. */
+const MAX_CASCADE = 256;
+
+/**
+ * Runs the echoes of fired events, each with the events that it sends in its turn. An echo that
+ * throws, is refused or meets something pending shows nothing and says nothing: the served outcome is
+ * the answer (seed 000 §4). What it read so far runs it again.
+ */
+export class EchoRunner {
+  readonly #options: EchoRunnerOptions;
+
+  constructor(options: EchoRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Runs an echo and its cascade, within the budget: a handler that takes longer shows nothing. */
+  async run(input: EchoInput): Promise<void> {
+    const { clock, budgetMs } = this.#options;
+    const timer = clock.timer(budgetMs, () => {
+      const late = `the echo of ${input.eventId} took longer than ${budgetMs} ms`;
+      this.#options.runtime().abandonHandler(new TimeoutError(late, { afterMs: budgetMs }));
+    });
+    await this.#runAll(input);
+    timer.cancel();
+  }
+
+  async #runAll(root: EchoInput): Promise<void> {
+    const { overlay, view } = this.#options;
+    const reads = view.record();
+    try {
+      const queue: EchoInput[] = [root];
+      for (let ran = 0; ran < MAX_CASCADE; ran += 1) {
+        const next = queue.shift();
+        if (next === undefined) break;
+        queue.push(...(await this.#runOne(next)));
+      }
+    } finally {
+      view.stopRecording();
+      overlay.ran(root.eventId, overlay.inputsOf(reads));
+    }
+  }
+
+  async #runOne(input: EchoInput): Promise<readonly EchoInput[]> {
+    const { seal } = this.#options;
+    const runtime = this.#options.runtime();
+    const owner = runtime.streamOwner(input.stream);
+    if (owner === undefined) return [];
+    const { eventId, stream, payload, at, actor } = input;
+    const action = actionOf(owner.piece.pattern.id, owner.handler.name, owner.piece.id);
+    const context = { kind: "event-handler", action, eventId, stream, actor } as const;
+    seal.takeSends();
+    await runtime.runHandler({ stream, eventId, payload, at, context });
+    return seal.takeSends().flatMap((sent) => this.#child(input, sent));
+  }
+
+  #child(parent: EchoInput, sent: EchoedSend): readonly EchoInput[] {
+    const { space, overlay } = this.#options;
+    if (sent.stream.space !== undefined && sent.stream.space !== space) return [];
+    if (!overlay.openCascade(sent.eventId, parent.eventId)) return [];
+    const { eventId, payload } = sent;
+    return [{ eventId, payload, stream: sent.stream.id, actor: parent.actor, at: parent.at }];
+  }
+}

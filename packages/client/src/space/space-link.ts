@@ -1,0 +1,193 @@
+import { AuthorizationError, ConnectionError, isTidemarkError } from "@tidemark/protocol";
+import type {
+  AclLevel,
+  Cancellable,
+  EventRef,
+  FrameMessage,
+  Seq,
+  SpaceId,
+  TidemarkError,
+} from "@tidemark/protocol";
+import { backoffDelayMs } from "../session/backoff.js";
+import { Observable } from "../session/observable.js";
+import type { ClientContext } from "./context.js";
+import type { WatchBook } from "./watch-book.js";
+
+/** What a space's subscription is doing. */
+export type SpaceState =
+  | { readonly state: "offline" }
+  | { readonly state: "opening" }
+  | { readonly state: "open"; readonly level: AclLevel }
+  /** The access list does not let this user read the space, or does not any more. */
+  | { readonly state: "denied"; readonly error: TidemarkError };
+
+/** What a {@link SpaceLink} is given. */
+export interface SpaceLinkOptions {
+  readonly context: ClientContext;
+  readonly space: SpaceId;
+  readonly watches: WatchBook;
+  /** The seq up to which frames are integrated. */
+  position(): Seq;
+  /** Own events whose end is still to be learned. */
+  outstanding(): readonly EventRef[];
+  /** The space is open on this connection, or will not be: what waits to be sent may go. */
+  onOpened(): void;
+}
+
+/**
+ * The subscription of one space over the connections that come and go. It resumes from what is
+ * integrated, under the history that it was integrated from, and asks for everything anew where the
+ * frames do not fit (R26).
+ */
+export class SpaceLink {
+  readonly state = new Observable<SpaceState>({ state: "offline" });
+  readonly #options: SpaceLinkOptions;
+  #historyId: string | undefined;
+  #generation = 0;
+  #attempt = 0;
+  #retry: Cancellable | undefined;
+  #watchesDue = false;
+
+  constructor(options: SpaceLinkOptions) {
+    this.#options = options;
+  }
+
+  /** A connection stands. */
+  online(): void {
+    this.#attempt = 0;
+    void this.#open(true);
+  }
+
+  offline(): void {
+    this.#generation += 1;
+    this.#retry?.cancel();
+    this.state.set({ state: "offline" });
+  }
+
+  /** What is held does not fit the frames, or the session became another one: everything anew. */
+  resync(): void {
+    this.#historyId = undefined;
+    if (this.#options.context.session.online) void this.#open(false);
+  }
+
+  /** The next open does not resume. */
+  forget(): void {
+    this.#historyId = undefined;
+  }
+
+  /** Reading was taken away. */
+  revoked(reason: string): void {
+    const error = new AuthorizationError(reason, {});
+    this.#historyId = undefined;
+    this.state.set({ state: "denied", error });
+  }
+
+  /** Tells the server of a changed list of watches, once for all changes of one turn of the host. */
+  watchesChanged(): void {
+    if (this.#watchesDue) return;
+    this.#watchesDue = true;
+    queueMicrotask(() => {
+      this.#watchesDue = false;
+      if (this.state.value.state === "open") void this.#sendWatches();
+    });
+  }
+
+  close(): void {
+    this.offline();
+    const { context, space } = this.#options;
+    if (context.session.online) {
+      context.session.request({ type: "space.close", space }).catch(() => undefined);
+    }
+  }
+
+  async #open(resume: boolean): Promise<void> {
+    const { context, space, watches, position, outstanding } = this.#options;
+    this.#generation += 1;
+    const generation = this.#generation;
+    this.state.set({ state: "opening" });
+    const historyId = resume ? this.#historyId : undefined;
+    const cursor = historyId === undefined ? {} : { cursor: { historyId, seq: position() } };
+    const told = JSON.stringify(watches.list());
+    try {
+      const result = await context.session.request<"space.open">({
+        type: "space.open",
+        space,
+        watches: watches.list(),
+        events: outstanding(),
+        ...cursor,
+      });
+      if (generation !== this.#generation) return;
+      this.#historyId = result.historyId;
+      this.#attempt = 0;
+      this.state.set({ state: "open", level: result.level });
+      if (JSON.stringify(watches.list()) !== told) void this.#sendWatches();
+    } catch (error) {
+      if (generation === this.#generation) this.#openFailed(error);
+    }
+    if (generation === this.#generation) this.#options.onOpened();
+  }
+
+  #openFailed(error: unknown): void {
+    if (error instanceof ConnectionError && !this.#options.context.session.online) return;
+    if (!isTidemarkError(error)) throw error;
+    if (error instanceof AuthorizationError && !error.retriable) {
+      this.state.set({ state: "denied", error });
+      return;
+    }
+    const { context } = this.#options;
+    const delay = backoffDelayMs(this.#attempt, context.policy.backoff, context.random);
+    this.#attempt += 1;
+    this.#retry?.cancel();
+    this.#retry = context.clock.timer(delay, () => void this.#open(true));
+  }
+
+  async #sendWatches(): Promise<void> {
+    const { context, space, watches } = this.#options;
+    try {
+      await context.session.request({ type: "watch.set", space, watches: watches.list() });
+    } catch (error) {
+      // A lost connection tells the list anew when it is back.
+      if (!(error instanceof ConnectionError)) context.report(error);
+    }
+  }
+}
+
+/** Frames in the order they came, held back while it is not known what they contain. */
+export class FrameGate {
+  readonly #waitingFor = new Set<number>();
+  readonly #pass: (frame: FrameMessage) => void;
+  #held: FrameMessage[] = [];
+
+  constructor(pass: (frame: FrameMessage) => void) {
+    this.#pass = pass;
+  }
+
+  /**
+   * Holds frames until these commits are answered. They were sent on an earlier connection, so the
+   * next frame may contain them while they still stand as layers, and would show twice (SP-02).
+   */
+  holdFor(localSeqs: Iterable<number>): void {
+    for (const localSeq of localSeqs) this.#waitingFor.add(localSeq);
+  }
+
+  answered(localSeq: number): void {
+    if (this.#waitingFor.delete(localSeq) && this.#waitingFor.size === 0) this.#release();
+  }
+
+  /** The connection is gone, and what it had brought with it. */
+  clear(): void {
+    this.#waitingFor.clear();
+    this.#held = [];
+  }
+
+  frame(frame: FrameMessage): void {
+    if (this.#waitingFor.size > 0) this.#held.push(frame);
+    else this.#pass(frame);
+  }
+
+  #release(): void {
+    const held = this.#held;
+    this.#held = [];
+    for (const frame of held) this.#pass(frame);
+  }
+}

@@ -1,0 +1,295 @@
+import { decidePending } from "@tidemark/events";
+import type { Engine } from "@tidemark/memory-engine";
+import type {
+  Cancellable,
+  Clock,
+  DocId,
+  GateName,
+  EventId,
+  Seq,
+  StreamEntry,
+} from "@tidemark/protocol";
+import type { EventTask } from "@tidemark/scheduler";
+import type { ServingPolicy } from "../policy.js";
+import type { SpaceStats } from "../stats/counters.js";
+import type { WaveAccumulator } from "../wave/accumulator.js";
+import type { Contribution } from "../wave/contribution.js";
+import { endDraft } from "../wave/draft.js";
+import type { Fate } from "../wave/plan.js";
+import { spendDeferral, type Deferral } from "./deferral.js";
+import type { DeliveryResult } from "./delivery.js";
+import { InFlightGuard } from "./guard.js";
+import { placeKey, runnableOf, type PlaceKey, type Runnable } from "./places.js";
+
+/** Entries one pass takes up: what a wave may grow to before other spaces and input get a turn. */
+const ENTRIES_PER_PASS = 512;
+
+/** What a {@link Drain} is made of. */
+export interface DrainOptions {
+  readonly entries: Pick<Engine["entries"], "pending" | "byEvent">;
+  readonly clock: Clock;
+  readonly policy: ServingPolicy;
+  readonly stats: SpaceStats;
+  readonly accumulator: WaveAccumulator;
+  /** The ordinary event queue of the scheduler. */
+  readonly queue: {
+    queueEvent(task: EventTask): void;
+    dropQueued(match: (task: EventTask) => boolean): readonly EventTask[];
+  };
+  /** The seq the replica stands at: what is above it is the next cycle's input. */
+  readonly seq: () => Seq;
+  /** Moves the replica up to the store, if it may move now. */
+  readonly catchUp: () => boolean;
+  /** Loads what handles the stream; the reason where nothing does. */
+  readonly prepare: (stream: DocId) => { readonly ok: true } | { readonly ok: false; readonly reason: string };
+  readonly deliver: (event: Runnable) => Promise<DeliveryResult>;
+  readonly pass: (gate: GateName, event: EventId) => Promise<void> | undefined;
+  readonly live: () => boolean;
+  readonly wake: () => void;
+  readonly reportFailure: (event: EventId, error: unknown) => void;
+}
+
+/**
+ * Takes pending entries into the scheduler's queue in arrival order (seed 000 §2, §4): at most one
+ * copy of each, nothing past an entry that must be resolved first.
+ */
+export class Drain {
+  readonly #options: DrainOptions;
+  readonly #guard = new InFlightGuard();
+  readonly #deferrals = new Map<PlaceKey, Deferral>();
+  readonly #queued = new Map<string, Runnable>();
+  #armed = true;
+  #pending = 0;
+  #backstop: Cancellable | undefined;
+  #floor: Seq | undefined;
+
+  constructor(options: DrainOptions) {
+    this.#options = options;
+  }
+
+  /** Nothing pending was left behind by the last pass, and no pass is owed. */
+  get isEmpty(): boolean {
+    return !this.#armed && this.#pending === 0 && this.#guard.size === 0;
+  }
+
+  /** Whether a pass is owed. */
+  get isArmed(): boolean {
+    return this.#armed;
+  }
+
+  /** Lowest seq whose event is not visible yet: W stays below it (seed 001 §3). */
+  get floor(): Seq | undefined {
+    return this.#floor;
+  }
+
+  /** Copies in flight. */
+  get inFlight(): number {
+    return this.#guard.size;
+  }
+
+  /** Timers held. */
+  get timers(): number {
+    return this.#backstop === undefined ? 0 : 1;
+  }
+
+  /** A scan is owed: input arrived, a wave spoke, or a deferral's time came. */
+  arm(): void {
+    this.#armed = true;
+  }
+
+  /** One scan of the pending entries. */
+  async scan(): Promise<void> {
+    if (!this.#armed || !this.#options.live()) return;
+    this.#armed = false;
+    this.#floor = undefined;
+    const pending = this.#options.entries.pending(ENTRIES_PER_PASS);
+    this.#pending = pending.length;
+    const upTo = this.#visible(pending);
+    for (const [at, entry] of pending.entries()) {
+      const goesOn = entry.seq <= upTo && (await this.#take(entry, at === 0));
+      if (goesOn) continue;
+      this.#floor = entry.seq;
+      if (entry.seq <= upTo) this.#options.stats.events.arrivalHeldDeferrals += pending.length - at - 1;
+      break;
+    }
+    if (pending.length === ENTRIES_PER_PASS) this.#armed = true;
+  }
+
+  /** The wave committed or aborted: what it carried is spoken for. */
+  settle(contribution: Contribution, fate: Fate | undefined): void {
+    const { delivery } = contribution;
+    if (delivery?.place === undefined) return;
+    const key = placeKey({ stream: delivery.stream, ...delivery.place });
+    const wasNotice = this.#guard.stateOf(key) === "notice";
+    this.#guard.release(key);
+    this.#deferrals.delete(key);
+    if (fate?.kind === "lands") {
+      if (wasNotice || this.#pending > 0) this.arm();
+      return;
+    }
+    // Arrival order is the order of processing (R16): what stands behind it in the queue comes again.
+    this.#sweep();
+    this.arm();
+    this.#options.wake();
+  }
+
+  /** Takes back every queued entry, as deferrals and requeues do (seed 000 §5, the in-queue sweep). */
+  #sweep(): number {
+    const swept = this.#options.queue.dropQueued((task) => this.#queued.has(task.id));
+    for (const task of swept) {
+      this.#queued.delete(task.id);
+      this.#guard.release(task.id);
+    }
+    return swept.length;
+  }
+
+  /** Ends the drain of a tenure: no timer is left. */
+  close(): void {
+    this.#backstop?.cancel();
+    this.#backstop = undefined;
+    this.#guard.clear();
+    this.#queued.clear();
+  }
+
+  /** One ordered attempt to make every entry visible that the store already has (seed 000 §2). */
+  #visible(pending: readonly StreamEntry[]): Seq {
+    const { stats, seq, catchUp } = this.#options;
+    const last = pending.at(-1);
+    if (last === undefined || last.seq <= seq()) return seq();
+    stats.events.visibilityBarriers += 1;
+    if (catchUp() && last.seq <= seq()) stats.events.visibilityRecoveries += 1;
+    else stats.events.visibilityDeferrals += 1;
+    if (last.seq > seq()) this.#armBackstop();
+    return seq();
+  }
+
+  /** True: the scan goes on to the next entry. */
+  async #take(entry: StreamEntry, first: boolean): Promise<boolean> {
+    const { stats } = this.#options;
+    const key = placeKey(entry);
+    const state = this.#guard.stateOf(key);
+    if (state === "notice") return false;
+    if (state !== undefined) {
+      stats.events.drainInFlightSkips += 1;
+      return true;
+    }
+    if (this.#passOver(entry, key)) return true;
+    const prepared = this.#options.prepare(entry.stream);
+    if (!prepared.ok) return this.#defer(entry, first, prepared.reason);
+    await this.#options.pass("drain:before-queue", entry.eventId);
+    if (!this.#options.live()) return false;
+    this.#enqueue(entry, key);
+    return true;
+  }
+
+  /** A duplicate of a consumed entry is marked and passed over (R1). */
+  #passOver(entry: StreamEntry, key: PlaceKey): boolean {
+    const consumed = this.#options.entries
+      .byEvent(entry.stream, entry.eventId)
+      .find((other) => other.consequenced === true);
+    const decision = decidePending(entry, consumed);
+    if (decision.kind === "run") return false;
+    this.#options.accumulator.seal(
+      endDraft(runnableOf(entry), { kind: "succeeded" }, { duplicate: decision.mark }),
+    );
+    this.#guard.set(key, "sealed");
+    return true;
+  }
+
+  #enqueue(entry: StreamEntry, key: PlaceKey): void {
+    const event = runnableOf(entry);
+    this.#guard.set(key, "queued");
+    this.#queued.set(key, event);
+    this.#options.queue.queueEvent({ id: key, run: () => this.#run(entry, key, event) });
+  }
+
+  async #run(entry: StreamEntry, key: PlaceKey, event: Runnable): Promise<void> {
+    this.#queued.delete(key);
+    if (!this.#options.live()) return;
+    this.#guard.set(key, "running");
+    let result: DeliveryResult;
+    try {
+      result = await this.#options.deliver(event);
+    } catch (error) {
+      this.#options.reportFailure(event.eventId, error);
+      result = { kind: "failed" };
+    }
+    if (this.#options.live()) this.#conclude(entry, key, result);
+  }
+
+  #conclude(entry: StreamEntry, key: PlaceKey, result: DeliveryResult): void {
+    const { stats } = this.#options;
+    if (result.kind !== "sealed") this.#lower(entry.seq);
+    switch (result.kind) {
+      case "sealed":
+        this.#guard.set(key, "sealed");
+        return;
+      case "requeued":
+        this.#guard.release(key);
+        this.#sweep();
+        this.arm();
+        this.#options.wake();
+        return;
+      case "not-run":
+        stats.events.handlerNotRunDeferrals += 1;
+        this.#guard.release(key);
+        stats.events.arrivalHeldDeferrals += this.#sweep();
+        this.#defer(entry, this.#isFirst(entry), result.reason);
+        return;
+      case "failed":
+        this.#guard.release(key);
+        this.#sweep();
+        this.#armBackstop();
+        return;
+      case "abandoned":
+        return;
+    }
+  }
+
+  #lower(seq: Seq): void {
+    if (this.#floor === undefined || seq < this.#floor) this.#floor = seq;
+  }
+
+  #isFirst(entry: StreamEntry): boolean {
+    const [first] = this.#options.entries.pending(1);
+    return first !== undefined && placeKey(first) === placeKey(entry);
+  }
+
+  /**
+   * An entry nothing can run holds every later arrival of the space. Only the earliest pending one
+   * spends its budget; spent, it drops with a notice (seed 000 §5, T3). Always false: the scan ends.
+   */
+  #defer(entry: StreamEntry, first: boolean, reason: string): false {
+    const { stats, clock, policy, accumulator } = this.#options;
+    if (!first) {
+      stats.events.arrivalHeldDeferrals += 1;
+      return false;
+    }
+    const key = placeKey(entry);
+    const step = spendDeferral(this.#deferrals.get(key), clock.monotonic(), {
+      threshold: policy.deferralThreshold,
+      backstopMs: policy.deferralBackstopMs,
+    });
+    this.#deferrals.set(key, step.deferral);
+    if (!step.exhausted) {
+      this.#armBackstop();
+      return false;
+    }
+    stats.events.dropped += 1;
+    accumulator.seal(endDraft(runnableOf(entry), { kind: "dropped", reason }));
+    this.#guard.set(key, "notice");
+    return false;
+  }
+
+  #armBackstop(): void {
+    if (this.#backstop !== undefined) return;
+    const { clock, policy, stats } = this.#options;
+    stats.events.deferredRescansArmed += 1;
+    this.#backstop = clock.timer(policy.deferralBackstopMs, () => {
+      this.#backstop = undefined;
+      stats.events.deferredRescansFired += 1;
+      this.arm();
+      this.#options.wake();
+    });
+  }
+}

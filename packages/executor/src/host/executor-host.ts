@@ -1,0 +1,173 @@
+import type { AdmissionNotice, MemoryServer, Subscription } from "@tidemark/memory-engine";
+import {
+  createIdSource,
+  type Clock,
+  type Gates,
+  type HolderId,
+  type IdSource,
+  type InstanceKey,
+  type Random,
+  type SpaceId,
+} from "@tidemark/protocol";
+import type { PatternRegistry } from "@tidemark/runtime";
+import { resolvePolicy, type ServingPolicy } from "../policy.js";
+import { SpaceStats, type SpaceStatsSnapshot } from "../stats/counters.js";
+import { sumStats } from "../stats/sum.js";
+import { SpaceServer } from "../tenure/space-server.js";
+import type { ServingReport } from "../tenure/parts.js";
+import { holderOf } from "./holder.js";
+import { SpaceSlot, type SlotHost } from "./space-slot.js";
+
+/** What an {@link ExecutorHost} is made of. */
+export interface ExecutorHostOptions {
+  readonly memory: MemoryServer;
+  /** The stores there are, for the discovery at boot. */
+  readonly stores: { list(): readonly SpaceId[] };
+  readonly patterns: PatternRegistry;
+  readonly clock: Clock;
+  readonly gates: Gates;
+  readonly random: Random;
+  readonly policy?: Partial<ServingPolicy>;
+  /** Identity of the service; the host adds a part that this process alone has (seed 001 §2, DR1). */
+  readonly service?: string;
+  readonly holder?: HolderId;
+  readonly report?: (report: ServingReport) => void;
+}
+
+/** The counters of a process, by the names of seed 001 §7. */
+export interface ServingStats extends Partial<SpaceStatsSnapshot> {
+  readonly activeSpaces: number;
+  readonly push: {
+    readonly prioritizedSessions: number;
+    readonly followerSessions: number;
+    readonly mixedFlushes: number;
+  };
+}
+
+/**
+ * One per process: decides which spaces are served, and keeps one tenure at most of each (seed 001
+ * §1). A notice of the memory server wakes it; it never polls.
+ */
+export class ExecutorHost {
+  readonly holder: HolderId;
+  readonly #options: ExecutorHostOptions;
+  readonly #policy: ServingPolicy;
+  readonly #ids: IdSource;
+  readonly #slots = new Map<SpaceId, SpaceSlot>();
+  readonly #stats = new Map<SpaceId, SpaceStats>();
+  #subscription: Subscription | undefined;
+  #stopped = false;
+
+  constructor(options: ExecutorHostOptions) {
+    this.#options = options;
+    this.#policy = resolvePolicy(options.policy);
+    this.#ids = createIdSource(options.clock, options.random);
+    this.holder = options.holder ?? holderOf(options.service ?? "tidemark", options.random);
+  }
+
+  /** Listens for notices, and looks at every store for undelivered events (seed 001 §1, boot). */
+  start(): void {
+    if (this.#subscription !== undefined || this.#stopped) return;
+    this.#subscription = this.#options.memory.onAdmission((notice) => this.#noticed(notice));
+    this.#discover([...this.#options.stores.list()]);
+  }
+
+  /** An explicit warm request: serve the space though nobody is there (seed 001 §1). */
+  warm(space: SpaceId, instances: readonly InstanceKey[] = []): void {
+    this.#slot(space).warm(instances);
+  }
+
+  /** Whether a loop of this process serves the space now. */
+  isActive(space: SpaceId): boolean {
+    return this.#slots.get(space)?.isActive === true;
+  }
+
+  /** Spaces whose loop runs in this process. */
+  activeSpaces(): readonly SpaceId[] {
+    return [...this.#slots].filter(([, slot]) => slot.isActive).map(([space]) => space);
+  }
+
+  /** Counters of one space since this host began. */
+  spaceStats(space: SpaceId): SpaceStatsSnapshot {
+    return this.#statsOf(space).snapshot();
+  }
+
+  /** Counters summed over the spaces. */
+  stats(): ServingStats {
+    const total = sumStats([...this.#stats.values()].map((stats) => stats.snapshot()));
+    const { prioritizedSessions, followerSessions, mixedFlushes } = this.#options.memory.stats().push;
+    return {
+      ...total,
+      activeSpaces: this.activeSpaces().length,
+      push: { prioritizedSessions, followerSessions, mixedFlushes },
+    };
+  }
+
+  /** Objects that serving a space holds right now: guard entries, timers, open waves. */
+  held(space: SpaceId): number {
+    return this.#slots.get(space)?.held ?? 0;
+  }
+
+  /** Graceful end: cycles in progress commit, leases are released; bounded (RS-07). */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#subscription?.close();
+    this.#subscription = undefined;
+    await Promise.all([...this.#slots.values()].map((slot) => slot.stop()));
+  }
+
+  /** One store after another, a macrotask each: boot does not hold the process. */
+  #discover(spaces: SpaceId[]): void {
+    const space = spaces.shift();
+    if (space === undefined || this.#stopped) return;
+    this.#slot(space).consider();
+    this.#options.clock.immediate(() => this.#discover(spaces));
+  }
+
+  #noticed(notice: AdmissionNotice): void {
+    if (this.#stopped) return;
+    const slot = this.#slot(notice.space);
+    if (notice.reason === "warm") slot.warm(notice.instances ?? []);
+    else slot.consider();
+  }
+
+  #slot(space: SpaceId): SpaceSlot {
+    const known = this.#slots.get(space);
+    if (known !== undefined) return known;
+    const slot = new SpaceSlot(space, this.#slotHost());
+    this.#slots.set(space, slot);
+    return slot;
+  }
+
+  #slotHost(): SlotHost {
+    const { memory, patterns, clock, gates, report } = this.#options;
+    const told = report ?? (() => undefined);
+    return {
+      clock,
+      policy: this.#policy,
+      stats: (space) => this.#statsOf(space),
+      served: (space) => memory.space(space),
+      report: told,
+      open: (space) =>
+        new SpaceServer({
+          served: memory.space(space),
+          holder: this.holder,
+          patterns,
+          clock,
+          gates,
+          ids: this.#ids,
+          policy: this.#policy,
+          stats: this.#statsOf(space),
+          report: told,
+        }),
+    };
+  }
+
+  #statsOf(space: SpaceId): SpaceStats {
+    const known = this.#stats.get(space);
+    if (known !== undefined) return known;
+    const stats = new SpaceStats();
+    this.#stats.set(space, stats);
+    return stats;
+  }
+}

@@ -1,0 +1,148 @@
+import type { ServedSpace } from "@tidemark/memory-engine";
+import type { Cancellable, Clock, InstanceKey, SpaceId } from "@tidemark/protocol";
+import type { ServingPolicy } from "../policy.js";
+import type { SpaceStats } from "../stats/counters.js";
+import type { ServingReport } from "../tenure/parts.js";
+import type { SpaceServer, TenureResult } from "../tenure/space-server.js";
+import { activationDelay } from "./backoff.js";
+import { afterPark, meetsCriteria, type ActivationCriteria } from "./park.js";
+
+/** What a slot needs of its host. */
+export interface SlotHost {
+  readonly clock: Clock;
+  readonly policy: ServingPolicy;
+  readonly stats: (space: SpaceId) => SpaceStats;
+  readonly served: (space: SpaceId) => ServedSpace;
+  /** Opens the store and makes a tenure over it. @throws StorageError */
+  readonly open: (space: SpaceId) => SpaceServer;
+  readonly report: (report: ServingReport) => void;
+}
+
+/**
+ * One space in its host: at most one tenure, the backoff between two of them, and the warm requests
+ * that no tenure has answered yet (seed 001 §1).
+ */
+export class SpaceSlot {
+  readonly #space: SpaceId;
+  readonly #host: SlotHost;
+  readonly #warm = new Set<InstanceKey>();
+  #warmRequests = 0;
+  #server: SpaceServer | undefined;
+  #running: Promise<void> | undefined;
+  #backoff: Cancellable | undefined;
+  #failures = 0;
+  #stopped = false;
+
+  constructor(space: SpaceId, host: SlotHost) {
+    this.#space = space;
+    this.#host = host;
+  }
+
+  get isActive(): boolean {
+    return this.#server?.serving === true;
+  }
+
+  get held(): number {
+    return (this.#server?.held ?? 0) + (this.#backoff === undefined ? 0 : 1);
+  }
+
+  /** A trigger: activates the space if it meets the criteria and nothing of it is under way. */
+  consider(): void {
+    if (this.#server !== undefined) {
+      this.#server.poke();
+      return;
+    }
+    if (this.#stopped || this.#backoff !== undefined) return;
+    if (meetsCriteria(this.#criteria())) this.#activate();
+  }
+
+  /** An explicit warm request: outstanding until a tenure that received it parks idle. */
+  warm(instances: readonly InstanceKey[]): void {
+    this.#warmRequests += 1;
+    for (const key of instances) this.#warm.add(key);
+    if (this.#server === undefined) this.consider();
+    else this.#server.warm(instances);
+  }
+
+  /** Ends the tenure, and gives its lease back by the deadline at the latest. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#backoff?.cancel();
+    this.#backoff = undefined;
+    const server = this.#server;
+    if (server === undefined || this.#running === undefined) return;
+    server.end("stopped");
+    const { clock, policy } = this.#host;
+    const running = this.#running;
+    await new Promise<void>((resolve) => {
+      const timer = clock.timer(policy.parkDisposeTimeoutMs, () => {
+        server.abandon();
+        resolve();
+      });
+      void running.then(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+
+  #criteria(): ActivationCriteria {
+    const warmRequests = this.#warmRequests;
+    try {
+      const served = this.#host.served(this.#space);
+      return {
+        liveSessions: served.liveSessions(),
+        undelivered: served.engine.entries.backlog(),
+        warmRequests,
+      };
+    } catch {
+      // The activation opens the store itself, and counts as failed where that fails too (§1).
+      return { liveSessions: 0, undelivered: "unknown", warmRequests };
+    }
+  }
+
+  #activate(): void {
+    let server: SpaceServer;
+    try {
+      server = this.#host.open(this.#space);
+    } catch (error) {
+      this.#host.report({ kind: "tenure-failed", space: this.#space, error });
+      this.#parked({ reason: "failed", committed: false, error }, 0);
+      return;
+    }
+    this.#server = server;
+    if (this.#warm.size > 0) server.warm(this.#warm);
+    const received = this.#warmRequests;
+    this.#running = server.run().then((result) => this.#parked(result, received));
+  }
+
+  /** A park has completed: backoff, and whether the space is looked at again (seed 001 §1). */
+  #parked(result: TenureResult, warmReceived: number): void {
+    this.#server = undefined;
+    this.#running = undefined;
+    if (result.committed) this.#failures = 0;
+    if (result.reason === "idle") this.#answered(warmReceived);
+    const next = afterPark(result.reason, this.#failures);
+    this.#failures = next.failures;
+    if (this.#stopped || !next.reevaluate) return;
+    const { clock, policy } = this.#host;
+    const delay = activationDelay(this.#failures, {
+      baseMs: policy.activationBackoffMs,
+      capMs: policy.activationBackoffCapMs,
+    });
+    if (delay === 0) {
+      this.consider();
+      return;
+    }
+    this.#backoff = clock.timer(delay, () => {
+      this.#backoff = undefined;
+      this.consider();
+    });
+  }
+
+  /** The idle park is the tenure's own verdict that nothing is left of what it was asked for. */
+  #answered(received: number): void {
+    this.#warmRequests -= received;
+    if (this.#warmRequests === 0) this.#warm.clear();
+  }
+}

@@ -1,0 +1,166 @@
+import type { ServedSpace } from "@tidemark/memory-engine";
+import type { DocId, GateName, Seq } from "@tidemark/protocol";
+import type { Scheduler } from "@tidemark/scheduler";
+import type { Deliveries } from "../drain/delivery.js";
+import type { Drain } from "../drain/drain.js";
+import type { SpaceStats } from "../stats/counters.js";
+import { TenureEnd } from "../tenure/end.js";
+import type { Settled, Wave, WaveAccumulator } from "../wave/accumulator.js";
+import { commitWave, type WaveVerdict } from "../wave/commit-wave.js";
+import type { Contribution } from "../wave/contribution.js";
+import type { WavePlan } from "../wave/plan.js";
+import type { OwnTenure } from "../wave/store-view.js";
+import type { CoverageKeeper } from "./coverage-keeper.js";
+
+/** What a {@link CommitStep} is made of. */
+export interface CommitStepOptions {
+  readonly served: ServedSpace;
+  readonly own: OwnTenure;
+  readonly accumulator: WaveAccumulator;
+  readonly replica: { readonly seq: Seq };
+  readonly coverage: CoverageKeeper;
+  readonly drain: Drain;
+  readonly deliveries: Deliveries;
+  readonly scheduler: Pick<Scheduler, "notify" | "node" | "rearm">;
+  readonly stats: SpaceStats;
+  readonly pass: (gate: GateName) => Promise<void> | undefined;
+  /** Whether the lease is still believed in. */
+  readonly leaseHeld: () => boolean;
+  /** A derived commit was refused: the row itself is asked (seed 001 §2). */
+  readonly confirmLease: () => boolean;
+}
+
+type Landed = Extract<WaveVerdict, { readonly ok: true }>;
+
+/** Closes waves: one derived commit each (seed 001 §3). Any failure ends the tenure. */
+export class CommitStep {
+  readonly #options: CommitStepOptions;
+  #committing: Promise<void> | undefined;
+
+  constructor(options: CommitStepOptions) {
+    this.#options = options;
+  }
+
+  /** The commit that is under way. */
+  get committing(): Promise<void> | undefined {
+    return this.#committing;
+  }
+
+  /** Commits the open wave, with W at `watermark`. @throws TenureEnd */
+  commit(watermark: Seq): Promise<void> {
+    return this.#exclusive(() => this.#commit(watermark));
+  }
+
+  /** Commits the drain-settle advance: W takes in the own derived tail. @throws TenureEnd */
+  advance(to: Seq): Promise<void> {
+    return this.#exclusive(async () => {
+      const landed = await this.#close(this.#options.accumulator.close(), to);
+      if (landed.commit !== undefined) this.#options.coverage.advanced(landed.commit, to);
+    });
+  }
+
+  async #commit(watermark: Seq): Promise<void> {
+    const { accumulator, coverage } = this.#options;
+    const before = coverage.watermark;
+    const landed = await this.#close(accumulator.close(), watermark);
+    if (landed.commit === undefined) return;
+    coverage.landed(landed.commit);
+    if (coverage.watermark === before && watermark > before) coverage.aborted();
+  }
+
+  async #close(wave: Wave, watermark: Seq): Promise<Landed> {
+    const { stats, accumulator } = this.#options;
+    stats.counts.waves += 1;
+    try {
+      await this.#options.pass("wave:before-commit");
+      if (!this.#options.leaseHeld()) throw new TenureEnd("lapse");
+      const verdict = this.#write(wave, watermark);
+      this.#told(wave, verdict);
+      await this.#options.pass("wave:after-commit");
+      verdict.release();
+      return verdict;
+    } catch (error) {
+      accumulator.abort(wave);
+      throw error;
+    }
+  }
+
+  #write(wave: Wave, watermark: Seq): Landed {
+    const { served, own, coverage, confirmLease } = this.#options;
+    const header = { from: coverage.watermark, to: watermark };
+    const verdict = commitWave(served, own, wave.contributions, header);
+    if (verdict.ok) return verdict;
+    // A refused derived commit can be the first sign of a lapse (seed 001 §2).
+    throw new TenureEnd(confirmLease() ? "failed" : "lapse", verdict.error);
+  }
+
+  /** The store has spoken: the view, the drain and the graph learn of it, before anybody else does. */
+  #told(wave: Wave, { plan, commit }: Landed): void {
+    const { accumulator, replica, stats, deliveries, scheduler } = this.#options;
+    if (commit !== undefined) stats.counts.derivedCommits += 1;
+    const settled = accumulator.accept(wave, plan, commit?.seq ?? replica.seq);
+    deliveries.taint(new Set(plan.fallen.keys()), this.#streamsTakenBack(wave, plan));
+    scheduler.notify(settled.rollback, "rollback");
+    this.#rearm(wave, plan, settled);
+    this.#release(wave, plan);
+    this.#count(wave, plan);
+  }
+
+  /** A withdrawn run's node is armed again, whatever its inputs now say (seed 001 §3d). */
+  #rearm(wave: Wave, plan: WavePlan, settled: Settled): void {
+    for (const contribution of wave.contributions) {
+      if (plan.fates.get(contribution.id)?.kind === "withdrawn") this.#rearmNode(contribution);
+    }
+    for (const contribution of settled.withdrawn) this.#rearmNode(contribution);
+  }
+
+  #rearmNode(contribution: Contribution): void {
+    if (contribution.kind !== "derivation") return;
+    const { scheduler } = this.#options;
+    const node = scheduler.node(contribution.action, contribution.instance);
+    if (node !== undefined) scheduler.rearm(node);
+  }
+
+  #release(wave: Wave, plan: WavePlan): void {
+    for (const contribution of wave.contributions) {
+      this.#options.drain.settle(contribution, plan.fates.get(contribution.id));
+    }
+  }
+
+  #streamsTakenBack(wave: Wave, plan: WavePlan): ReadonlySet<DocId> {
+    const streams = new Set<DocId>();
+    for (const { id, delivery } of wave.contributions) {
+      if (delivery !== undefined && plan.fates.get(id)?.kind === "requeued") {
+        streams.add(delivery.stream);
+      }
+    }
+    return streams;
+  }
+
+  #count(wave: Wave, plan: WavePlan): void {
+    const { events, counts } = this.#options.stats;
+    let processed = 0;
+    for (const { id, delivery } of wave.contributions) {
+      if (delivery?.place === undefined || plan.fates.get(id)?.kind !== "lands") continue;
+      if (delivery.duplicate === undefined) processed += 1;
+      else events.skippedIdempotent += 1;
+    }
+    events.processed += processed;
+    events.coalescedPerWaveMax = Math.max(events.coalescedPerWaveMax, processed);
+    events.orphanDeliveriesRefused += plan.orphans;
+    counts.supersededWrites += plan.supersededWrites;
+  }
+
+  async #exclusive(work: () => Promise<void>): Promise<void> {
+    let done: () => void = () => undefined;
+    this.#committing = new Promise((resolve) => {
+      done = resolve;
+    });
+    try {
+      await work();
+    } finally {
+      this.#committing = undefined;
+      done();
+    }
+  }
+}

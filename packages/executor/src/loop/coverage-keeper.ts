@@ -1,0 +1,144 @@
+import type { AcceptedCommit, Clock, Seq, SpaceId } from "@tidemark/protocol";
+import type { SpaceStats } from "../stats/counters.js";
+import {
+  applyCommit,
+  consumeAdvance,
+  discardProof,
+  landOwn,
+  nextWatermark,
+  openCoverage,
+  proveIdle,
+  settleAdvance,
+  type Coverage,
+} from "./watermark.js";
+
+/** Inputs that wait to be covered and are remembered one by one; more are covered all the same. */
+const MAX_WAITING = 4_096;
+
+interface WaitingInput {
+  readonly seq: Seq;
+  readonly since: number;
+  readonly cycles: number;
+  readonly waves: number;
+}
+
+/** Whether a commit carries more than the watermark document and basis rows (R8). */
+export function hasContent(commit: AcceptedCommit): boolean {
+  const own = commit.watermark === undefined ? 0 : 1;
+  return commit.appends.length > 0 || commit.marks.length > 0 || commit.changes.length > own;
+}
+
+/** Holds the coverage of a tenure and measures how long inputs wait for it. */
+export class CoverageKeeper {
+  readonly #space: SpaceId;
+  readonly #clock: Clock;
+  readonly #stats: SpaceStats;
+  #coverage: Coverage;
+  #waiting: WaitingInput[] = [];
+  /** Cycles of this tenure so far. */
+  cycles = 0;
+
+  constructor(
+    space: SpaceId,
+    clock: Clock,
+    stats: SpaceStats,
+    store: {
+      readonly watermark: Seq;
+      readonly head: Seq;
+      readonly standing: readonly AcceptedCommit[];
+    },
+  ) {
+    this.#space = space;
+    this.#clock = clock;
+    this.#stats = stats;
+    this.#coverage = openCoverage(
+      store.watermark,
+      store.head,
+      store.standing.map((commit) => ({
+        seq: commit.seq,
+        derived: commit.class === "derived",
+        content: hasContent(commit),
+      })),
+    );
+    this.#gauge();
+  }
+
+  get watermark(): Seq {
+    return this.#coverage.watermark;
+  }
+
+  /** Where W goes with the next wave; equal to the watermark where nothing is proven. */
+  get next(): Seq {
+    return nextWatermark(this.#coverage);
+  }
+
+  /** What a drain-settle advance would cover now. */
+  get advance(): Seq | undefined {
+    return settleAdvance(this.#coverage);
+  }
+
+  applied(commit: AcceptedCommit, own: boolean): void {
+    this.#coverage = applyCommit(this.#coverage, commit.seq, own);
+    if (commit.class !== "authored") return;
+    this.#stats.counts.authoredSeen += 1;
+    if (this.#waiting.length >= MAX_WAITING) return;
+    this.#waiting.push({
+      seq: commit.seq,
+      since: this.#clock.monotonic(),
+      cycles: this.cycles,
+      waves: this.#stats.counts.waves,
+    });
+    this.#gauge();
+  }
+
+  idle(floor: Seq | undefined): void {
+    this.#coverage = proveIdle(this.#coverage, floor);
+  }
+
+  aborted(): void {
+    this.#coverage = discardProof(this.#coverage);
+  }
+
+  landed(commit: AcceptedCommit): void {
+    const watermark = commit.watermark ?? this.#coverage.watermark;
+    this.#coverage = landOwn(this.#coverage, {
+      seq: commit.seq,
+      watermark,
+      content: hasContent(commit),
+    });
+    this.#covered();
+  }
+
+  advanced(commit: AcceptedCommit, to: Seq): void {
+    const from = this.#coverage.watermark;
+    this.#coverage = consumeAdvance(this.#coverage, to);
+    const { settleAdvances, advances } = this.#stats;
+    settleAdvances.count += 1;
+    settleAdvances.lastDelta = to - from;
+    advances.push({ space: this.#space, from, to, at: commit.at });
+    this.#covered();
+  }
+
+  #covered(): void {
+    const now = this.#clock.monotonic();
+    const { watermark } = this.#coverage;
+    this.#waiting = this.#waiting.filter((input) => {
+      if (input.seq > watermark) return true;
+      this.#stats.settle.push({
+        space: this.#space,
+        seq: input.seq,
+        ms: now - input.since,
+        cycles: this.cycles - input.cycles,
+        waves: this.#stats.counts.waves - input.waves,
+        class: "value-only",
+      });
+      return false;
+    });
+    this.#gauge();
+  }
+
+  #gauge(): void {
+    const { input, watermark } = this.#coverage;
+    this.#stats.counts.watermarkLag = Math.max(0, input - watermark);
+  }
+}

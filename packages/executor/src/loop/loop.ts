@@ -1,0 +1,168 @@
+import type {
+  AcceptedCommit,
+  Clock,
+  EventId,
+  GateName,
+  Gates,
+  SpaceId,
+} from "@tidemark/protocol";
+import type { Scheduler, SettleResult } from "@tidemark/scheduler";
+import type { Cascade } from "../drain/cascade.js";
+import type { Deliveries } from "../drain/delivery.js";
+import type { Drain } from "../drain/drain.js";
+import type { ServingPolicy } from "../policy.js";
+import type { Replica } from "../replica/replica.js";
+import type { SpaceStats } from "../stats/counters.js";
+import type { Pieces } from "../tenure/pieces.js";
+import type { WaveAccumulator } from "../wave/accumulator.js";
+import { moveReplica } from "./barrier.js";
+import type { CommitStep } from "./commit-step.js";
+import type { CoverageKeeper } from "./coverage-keeper.js";
+import type { DemandPass } from "./demand-pass.js";
+import type { Inbox } from "./inbox.js";
+
+/** The parts of a tenure that a cycle moves. */
+export interface LoopParts {
+  readonly space: SpaceId;
+  readonly clock: Clock;
+  readonly gates: Gates;
+  readonly policy: ServingPolicy;
+  readonly stats: SpaceStats;
+  readonly inbox: Inbox;
+  readonly replica: Replica;
+  readonly accumulator: WaveAccumulator;
+  readonly scheduler: Pick<Scheduler, "notify" | "settle" | "stats" | "inEvent" | "busy">;
+  readonly pieces: Pieces;
+  readonly demand: DemandPass;
+  readonly drain: Drain;
+  readonly cascade: Cascade;
+  readonly deliveries: Deliveries;
+  readonly coverage: CoverageKeeper;
+  readonly commits: CommitStep;
+  readonly isOwn: (commit: AcceptedCommit) => boolean;
+  readonly live: () => boolean;
+}
+
+/** What a cycle leaves. */
+export interface CycleEnd {
+  /** There is more to do at once. */
+  readonly again: boolean;
+  /** At rest: nothing to derive, to deliver or to commit, and nothing that waits for time. */
+  readonly atRest: boolean;
+}
+
+/**
+ * The serving loop (seed 001 §3): barrier, demand, drain, settle, one commit. Input that arrives
+ * meanwhile is the next cycle's.
+ */
+export class ServingLoop {
+  readonly #parts: LoopParts;
+
+  constructor(parts: LoopParts) {
+    this.#parts = parts;
+  }
+
+  async cycle(): Promise<CycleEnd> {
+    const { demand, drain, coverage, scheduler, clock, policy, live } = this.#parts;
+    coverage.cycles += 1;
+    await this.#barrier();
+    await demand.run();
+    await drain.scan();
+    if (!live()) return { again: false, atRest: false };
+    // Gates above may have held for any time: the deadline bounds the work that follows.
+    const deadlineAt = clock.monotonic() + policy.flushDeadlineMs;
+    const result = await scheduler.settle({ deadlineAt });
+    if (!live()) return { again: false, atRest: false };
+    const quiet = this.#judge(result);
+    await this.#commit(quiet);
+    return { again: this.#more(), atRest: this.#rests(quiet) };
+  }
+
+  /** A handler's body is running: the replica stands still. */
+  get bodyRunning(): boolean {
+    return this.#parts.deliveries.bodyRunning;
+  }
+
+  /** Moves the replica to the store now, unless a handler's body is in the middle of it (R25). */
+  catchUp(): boolean {
+    const { deliveries, inbox } = this.#parts;
+    if (deliveries.bodyRunning) return false;
+    inbox.refresh();
+    return this.#apply(inbox.take());
+  }
+
+  async #barrier(): Promise<void> {
+    const { gates, space, inbox, deliveries } = this.#parts;
+    if (inbox.isEmpty || deliveries.bodyRunning) return;
+    await gates.pass("feed:before-apply", { space });
+    if (deliveries.bodyRunning || !this.#parts.live()) return;
+    this.#apply(inbox.take());
+  }
+
+  #apply(commits: readonly AcceptedCommit[]): boolean {
+    if (commits.length === 0) return false;
+    const { replica, accumulator, scheduler, pieces, drain, coverage, stats, isOwn } = this.#parts;
+    const changes = moveReplica(replica, accumulator.view, commits, isOwn);
+    scheduler.notify(changes, "external");
+    for (const commit of commits) {
+      const own = isOwn(commit);
+      coverage.applied(commit, own);
+      if (commit.appends.length > 0) drain.arm();
+      if (commit.class === "authored") stats.events.appended += commit.appends.length;
+    }
+    pieces.follow(commits);
+    return true;
+  }
+
+  /** True quiescence, or an exhausted cycle (seed 001 §3). */
+  #judge(result: SettleResult): boolean {
+    const { scheduler, stats, cascade, coverage, drain, deliveries } = this.#parts;
+    const quiet = result.state === "idle" && scheduler.stats.backingOff === 0;
+    if (result.state !== "idle") {
+      stats.counts.wavesBudgetExhausted += 1;
+      // Copies of this wave run in it or not at all; nothing runs between here and its close.
+      cascade.purge();
+    }
+    if (quiet && !deliveries.bodyRunning) coverage.idle(drain.floor);
+    return quiet && !deliveries.bodyRunning;
+  }
+
+  async #commit(quiet: boolean): Promise<void> {
+    const { accumulator, coverage, commits, drain } = this.#parts;
+    const { open } = accumulator;
+    const advances = coverage.next > coverage.watermark;
+    if (!open.isEmpty || advances) {
+      // Rows alone are no reason to close a wave that is still being worked on.
+      if (open.hasContent || advances || quiet) await commits.commit(coverage.next);
+      return;
+    }
+    const advance = quiet && drain.isEmpty ? coverage.advance : undefined;
+    if (advance !== undefined) await commits.advance(advance);
+  }
+
+  #more(): boolean {
+    const { scheduler, inbox, demand, drain, deliveries } = this.#parts;
+    const { queued, queuedEvents } = scheduler.stats;
+    if (queued > 0 || (queuedEvents > 0 && !scheduler.inEvent())) return true;
+    if (drain.isArmed || demand.isArmed) return true;
+    return !inbox.isEmpty && !deliveries.bodyRunning;
+  }
+
+  #rests(quiet: boolean): boolean {
+    const { scheduler, accumulator, drain, coverage } = this.#parts;
+    return (
+      quiet &&
+      !scheduler.busy() &&
+      accumulator.open.isEmpty &&
+      drain.isEmpty &&
+      coverage.advance === undefined &&
+      !this.#more()
+    );
+  }
+}
+
+/** A gate of one space, with the event that owns the operation. */
+export function gateOf(gates: Gates, space: SpaceId) {
+  return (name: GateName, event?: EventId): Promise<void> | undefined =>
+    gates.pass(name, event === undefined ? { space } : { space, event });
+}

@@ -1,0 +1,76 @@
+import { ProtocolError } from "@tidemark/protocol";
+
+/**
+ * What an operator may tune of the serving loop. The names that `scenarios/FORMAT.md` lists are
+ * public; milliseconds unless a name says otherwise.
+ */
+export interface ServingPolicy {
+  /** T_flush: a cycle that still runs after it commits what is sealed (seed 001 §3). */
+  readonly flushDeadlineMs: number;
+  /** A space with no live session, undelivered event or warm request parks after it (R17). */
+  readonly idleParkMs: number;
+  readonly leaseTtlMs: number;
+  readonly leaseRenewMs: number;
+  /** Delay of the first failure park's successor; doubles per consecutive one (seed 001 §1). */
+  readonly activationBackoffMs: number;
+  readonly activationBackoffCapMs: number;
+  /** Continuous work between two cooperative yields (seed 001 §3). */
+  readonly yieldSliceMs: number;
+  /** Deferrals an event that cannot run may spend before it is dropped (seed 000 §5). */
+  readonly deferralThreshold: number;
+  /** Least time between two deferrals that spend the budget. */
+  readonly deferralBackstopMs: number;
+  /** Runs of one node within one settle before the settle is cut. */
+  readonly passBudget: number;
+  readonly compactAfterEntries: number;
+  readonly compactAfterMs: number;
+  readonly compactMaxEntries: number;
+  /** Least time between two rounds of compaction and pruning of one space. */
+  readonly maintenanceEveryMs: number;
+  /** A park's runtime is disposed within it, or abandoned (LS-10). */
+  readonly parkDisposeTimeoutMs: number;
+  /** A handler that still runs after it is named, counted and given up as an error. */
+  readonly handlerBudgetMs: number;
+  /** Documents the executor's replica keeps, those that nodes read aside. */
+  readonly replicaMaxDocuments: number;
+}
+
+export const DEFAULT_SERVING_POLICY: ServingPolicy = {
+  flushDeadlineMs: 100,
+  idleParkMs: 30_000,
+  leaseTtlMs: 15_000,
+  leaseRenewMs: 5_000,
+  activationBackoffMs: 250,
+  activationBackoffCapMs: 30_000,
+  yieldSliceMs: 16,
+  deferralThreshold: 8,
+  deferralBackstopMs: 250,
+  passBudget: 100,
+  compactAfterEntries: 64,
+  compactAfterMs: 600_000,
+  compactMaxEntries: 10_000,
+  maintenanceEveryMs: 60_000,
+  parkDisposeTimeoutMs: 5_000,
+  handlerBudgetMs: 60_000,
+  replicaMaxDocuments: 20_000,
+};
+
+/**
+ * Defaults with overrides. Names that are not the loop's own are another component's and pass.
+ *
+ * @throws ProtocolError naming a knob whose value is not a non-negative finite number.
+ */
+export function resolvePolicy(overrides: Partial<ServingPolicy> = {}): ServingPolicy {
+  const resolved: Record<string, number> = { ...DEFAULT_SERVING_POLICY };
+  for (const name of Object.keys(DEFAULT_SERVING_POLICY)) {
+    const value = overrides[name as keyof ServingPolicy];
+    if (value === undefined) continue;
+    if (!Number.isFinite(value) || value < 0) {
+      throw new ProtocolError(`policy ${name} must be a number of at least 0, not ${value}`, {
+        path: [name],
+      });
+    }
+    resolved[name] = value;
+  }
+  return resolved as unknown as ServingPolicy;
+}

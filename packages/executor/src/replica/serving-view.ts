@@ -1,0 +1,45 @@
+import type { InstanceKey, LayeredView, SpaceId } from "@tidemark/protocol";
+import { FrameError } from "@tidemark/protocol";
+import type { ReadState, StateView } from "@tidemark/runtime";
+
+/**
+ * Where served runs read: the open wave over the replica (R25). While a handler's body runs, the
+ * instances it reads are traced, so that a body that throws still has its read set.
+ */
+export class ServingView implements StateView {
+  readonly #layers: LayeredView;
+  readonly #space: SpaceId;
+  #trace: Set<InstanceKey> | undefined;
+
+  constructor(space: SpaceId, layers: LayeredView) {
+    this.#space = space;
+    this.#layers = layers;
+  }
+
+  read(key: InstanceKey, space?: SpaceId): ReadState {
+    if (space !== undefined && space !== this.#space) return { state: "failed", error: foreign(space) };
+    this.#trace?.add(key);
+    try {
+      const held = this.#layers.get(key);
+      if (held === undefined) return { state: "pending" };
+      const { value, seq } = held;
+      return this.#layers.has(key)
+        ? { state: "held", value, seq, unconfirmed: true }
+        : { state: "held", value, seq };
+    } catch (error) {
+      return { state: "failed", error };
+    }
+  }
+
+  /** Traces into `into` until the next call; `undefined` ends it. */
+  trace(into: Set<InstanceKey> | undefined): void {
+    this.#trace = into;
+  }
+}
+
+function foreign(space: SpaceId): FrameError {
+  return new FrameError(
+    `reading ${space} from another space is not served yet; keep what the pattern reads in one space`,
+    { builtin: "link" },
+  );
+}

@@ -1,0 +1,210 @@
+import {
+  LayeredView,
+  jsonEqual,
+  type BaseView,
+  type Held,
+  type InstanceKey,
+  type JsonValue,
+  type Seq,
+  type ValueOperation,
+} from "@tidemark/protocol";
+import type { Change } from "@tidemark/scheduler";
+import { closeOver } from "./closure.js";
+import type { Contribution } from "./contribution.js";
+import type { Fate, WavePlan } from "./plan.js";
+
+/** What the accumulator adds to a run: its place, what it rests on, and what shows of it. */
+export type Draft = Omit<Contribution, "id" | "basis" | "previous" | "layer">;
+
+/** The replica, as far as a wave moves it. */
+export interface WaveBase extends BaseView {
+  readonly seq: Seq;
+  get(key: InstanceKey): Held;
+  accept(key: InstanceKey, value: JsonValue | undefined, seq: Seq): void;
+}
+
+/** Everything sealed between one commit of the loop and the next. */
+export class Wave {
+  readonly contributions: Contribution[] = [];
+
+  /** Whether it carries more than basis rows (R8). */
+  get hasContent(): boolean {
+    return this.contributions.some(
+      ({ writes, delivery, sends }) =>
+        writes.length > 0 || delivery !== undefined || sends.length > 0,
+    );
+  }
+
+  get isEmpty(): boolean {
+    return this.contributions.length === 0;
+  }
+}
+
+/** What a wave's end does to the view. */
+export interface Settled {
+  /** Visible values that moved because layers were taken back. */
+  readonly rollback: readonly Change[];
+  /** Contributions of the next wave that rested on what was taken back. */
+  readonly withdrawn: readonly Contribution[];
+}
+
+/**
+ * The wave accumulator of seed 001 §3d: a layered view of the replica and everything sealed since.
+ * Later runs read earlier ones' sealed writes.
+ */
+export class WaveAccumulator {
+  readonly view: LayeredView;
+  readonly #base: WaveBase;
+  readonly #lastOfNode = new Map<string, Contribution>();
+  #open = new Wave();
+  #nextId = 1;
+
+  constructor(base: WaveBase) {
+    this.#base = base;
+    this.view = new LayeredView(base);
+  }
+
+  /** The wave that seals enter now. */
+  get open(): Wave {
+    return this.#open;
+  }
+
+  /** Unaccepted contributions, of whatever wave. */
+  get layers(): number {
+    return this.view.size;
+  }
+
+  /** A run joins the open wave. Returns what visibly changed. */
+  seal(draft: Draft): { readonly contribution: Contribution; readonly changes: readonly Change[] } {
+    const layer = { ops: operationsOf(draft) };
+    const nodeKey = `${draft.action} ${draft.instance}`;
+    const previous = draft.kind === "derivation" ? this.#lastOfNode.get(nodeKey) : undefined;
+    const contribution: Contribution = {
+      ...draft,
+      id: this.#nextId,
+      basis: this.#base.seq,
+      layer,
+      ...(previous === undefined ? {} : { previous: previous.id }),
+    };
+    this.#nextId += 1;
+    const changes = this.#moving([...layer.ops.keys()], () => {
+      if (layer.ops.size > 0) this.view.push(layer);
+    });
+    this.#open.contributions.push(contribution);
+    if (draft.kind === "derivation") this.#lastOfNode.set(nodeKey, contribution);
+    return { contribution, changes };
+  }
+
+  /** Takes the open wave out for committing; seals go into a fresh one from now on. */
+  close(): Wave {
+    const closing = this.#open;
+    this.#open = new Wave();
+    return closing;
+  }
+
+  /** A wave that was not worth a commit: its basis rows ride with the next. */
+  reopen(wave: Wave): void {
+    this.#open.contributions.unshift(...wave.contributions);
+  }
+
+  /** The wave committed at `seq`: what landed moves into the replica, the rest is taken back. */
+  accept(wave: Wave, plan: WavePlan, seq: Seq): Settled {
+    const later = closeOver(this.#open.contributions, {
+      lost: new Map(),
+      failed: new Map(),
+      fallen: plan.fallen,
+    });
+    const withdrawn = this.#open.contributions.filter(({ id }) => later.withdrawn.has(id));
+    const disturbed = new Set<InstanceKey>(plan.fallen.keys());
+    for (const { writes } of withdrawn) for (const { key } of writes) disturbed.add(key);
+    const rollback = this.#moving([...disturbed], () => {
+      this.#promote(wave, plan, seq, disturbed);
+      this.#takeBack(withdrawn);
+    });
+    return { rollback, withdrawn };
+  }
+
+  /** The wave was refused whole: everything unaccepted is taken back. */
+  abort(wave: Wave): void {
+    for (const { layer } of wave.contributions) this.view.remove(layer);
+    this.#takeBack(this.#open.contributions.slice());
+    this.#lastOfNode.clear();
+  }
+
+  #promote(wave: Wave, plan: WavePlan, seq: Seq, disturbed: ReadonlySet<InstanceKey>): void {
+    const openKeys = new Set(
+      this.#open.contributions.flatMap(({ writes }) => writes.map(({ key }) => key)),
+    );
+    const values = new Map<InstanceKey, JsonValue | undefined>();
+    for (const contribution of wave.contributions) {
+      for (const { key } of landedWrites(plan.fates.get(contribution.id))) {
+        if (disturbed.has(key) || openKeys.has(key) || values.has(key)) continue;
+        values.set(key, this.view.get(key)?.value);
+      }
+    }
+    this.#replay(wave, plan, values);
+    for (const contribution of wave.contributions) {
+      this.view.remove(contribution.layer);
+      this.#forget(contribution);
+    }
+    for (const [key, value] of values) this.#base.accept(key, value, seq);
+  }
+
+  /** Where the visible value is not simply the wave's, what landed is applied to the base again. */
+  #replay(wave: Wave, plan: WavePlan, values: Map<InstanceKey, JsonValue | undefined>): void {
+    const replayed = new LayeredView(this.#base);
+    const keys = new Set<InstanceKey>();
+    for (const contribution of wave.contributions) {
+      const ops = new Map<InstanceKey, ValueOperation[]>();
+      for (const { key, op } of landedWrites(plan.fates.get(contribution.id))) {
+        if (values.has(key)) continue;
+        keys.add(key);
+        ops.set(key, [...(ops.get(key) ?? []), op]);
+      }
+      if (ops.size > 0) replayed.push({ ops });
+    }
+    for (const key of keys) values.set(key, replayed.get(key)?.value);
+  }
+
+  #takeBack(contributions: readonly Contribution[]): void {
+    const gone = new Set(contributions);
+    for (const contribution of contributions) {
+      this.view.remove(contribution.layer);
+      this.#forget(contribution);
+    }
+    const kept = this.#open.contributions.filter((one) => !gone.has(one));
+    this.#open.contributions.splice(0, this.#open.contributions.length, ...kept);
+  }
+
+  #forget(contribution: Contribution): void {
+    if (contribution.kind !== "derivation") return;
+    const nodeKey = `${contribution.action} ${contribution.instance}`;
+    if (this.#lastOfNode.get(nodeKey) === contribution) this.#lastOfNode.delete(nodeKey);
+  }
+
+  #moving(keys: readonly InstanceKey[], move: () => void): Change[] {
+    const before = keys.map((key) => this.view.get(key)?.value);
+    move();
+    const changes: Change[] = [];
+    keys.forEach((key, at) => {
+      const was = before[at];
+      const after = this.view.get(key)?.value;
+      if (!jsonEqual(was, after)) changes.push({ key, before: was, after });
+    });
+    return changes;
+  }
+}
+
+function landedWrites(fate: Fate | undefined): Extract<Fate, { kind: "lands" }>["writes"] {
+  return fate?.kind === "lands" ? fate.writes : [];
+}
+
+function operationsOf(draft: Draft): ReadonlyMap<InstanceKey, readonly ValueOperation[]> {
+  const ops = new Map<InstanceKey, ValueOperation[]>();
+  for (const { key, op } of draft.writes) {
+    const list = ops.get(key);
+    if (list === undefined) ops.set(key, [op]);
+    else list.push(op);
+  }
+  return ops;
+}

@@ -1,0 +1,130 @@
+import type { FrontierEntry } from "@tidemark/events";
+import type { DerivedVerdict, EngineTx, EntryTable, ServedSpace } from "@tidemark/memory-engine";
+import {
+  PreconditionError,
+  type AcceptedCommit,
+  type DerivedBatch,
+  type DocId,
+  type Seq,
+  type TidemarkError,
+} from "@tidemark/protocol";
+import { buildBatch, type BatchContext } from "./batch.js";
+import type { Contribution } from "./contribution.js";
+import { planWave, type WavePlan } from "./plan.js";
+import { planViewOf, type OwnTenure } from "./store-view.js";
+
+/** Where W stands, and where it goes if everything of the wave lands. */
+export interface WaveHeader {
+  readonly from: Seq;
+  readonly to: Seq;
+}
+
+/** The answer of the store. */
+export type WaveVerdict =
+  | {
+      readonly ok: true;
+      readonly plan: WavePlan;
+      /** Absent where the wave held basis rows alone (R8). */
+      readonly commit: AcceptedCommit | undefined;
+      /** Tells subscribers and the feed. */
+      release(): void;
+    }
+  | { readonly ok: false; readonly error: TidemarkError };
+
+/** Entries of one stream are read in pages: a frontier looks a little past what it moves over. */
+const FRONTIER_PAGE = 64;
+
+/**
+ * Decides and writes a wave in one immediate transaction (seed 001 §3d). A failed precondition costs
+ * the contribution that carried it, and the rest is decided again.
+ */
+export function commitWave(
+  served: ServedSpace,
+  own: OwnTenure,
+  contributions: readonly Contribution[],
+  header: WaveHeader,
+): WaveVerdict {
+  const refused = new Set<number>();
+  for (;;) {
+    let plan: WavePlan | undefined;
+    let carriers: readonly number[] = [];
+    const verdict = served.commitDerived(
+      own.holder,
+      (tx) => {
+        plan = planWave(contributions, planViewOf(tx, own), refused);
+        const built = buildBatch(contributions, plan, batchContext(served, tx, header, plan));
+        carriers = built.carriers;
+        return isEmpty(built.batch) ? undefined : built.batch;
+      },
+      { hold: true },
+    );
+    const owner = verdict.ok ? undefined : ownerOf(verdict.error, carriers);
+    if (owner !== undefined && !refused.has(owner)) {
+      refused.add(owner);
+      continue;
+    }
+    return answer(verdict, plan);
+  }
+}
+
+function answer(verdict: DerivedVerdict, plan: WavePlan | undefined): WaveVerdict {
+  if (!verdict.ok) return { ok: false, error: verdict.error };
+  if (plan === undefined) throw new TypeError("the store accepted a wave that was never planned");
+  return { ok: true, plan, commit: verdict.commit, release: () => verdict.release() };
+}
+
+/** The contribution whose precondition failed, by the index that the store names. */
+function ownerOf(error: TidemarkError, carriers: readonly number[]): number | undefined {
+  return error instanceof PreconditionError ? carriers[error.details.index] : undefined;
+}
+
+/** Everything was requeued and W stays: there is nothing to write. */
+function isEmpty(batch: DerivedBatch): boolean {
+  return (
+    batch.watermark === undefined &&
+    batch.changes.length === 0 &&
+    batch.marks.length === 0 &&
+    batch.appends.length === 0 &&
+    batch.basis.length === 0
+  );
+}
+
+/** W covers no input whose consequence or derivation this wave gave back (seed 001 §3). */
+function coveredBy(plan: WavePlan, { from, to }: WaveHeader): Seq {
+  for (const fate of plan.fates.values()) if (fate.kind !== "lands") return from;
+  return to;
+}
+
+function batchContext(
+  served: ServedSpace,
+  tx: EngineTx,
+  header: WaveHeader,
+  plan: WavePlan,
+): BatchContext {
+  const { entries } = served.engine;
+  const through = coveredBy(plan, header);
+  return {
+    space: served.space,
+    seq: tx.seq(),
+    derivedThrough: through,
+    ...(through > header.from ? { watermark: through } : {}),
+    frontier: (stream) => entries.frontier(stream),
+    entriesAbove: (stream, after) => pagedEntries(entries, stream, after),
+  };
+}
+
+/** Entries of one seq never straddle two pages: a frontier passes them together or not at all. */
+function* pagedEntries(table: EntryTable, stream: DocId, after: Seq): Iterable<FrontierEntry> {
+  let from = after;
+  let limit = FRONTIER_PAGE;
+  for (;;) {
+    const page = table.list(stream, { after: from, limit });
+    const last = page.at(-1);
+    if (last === undefined) return;
+    const whole = page.length < limit ? page : page.filter((entry) => entry.seq < last.seq);
+    yield* whole;
+    if (page.length < limit) return;
+    from = whole.at(-1)?.seq ?? from;
+    if (whole.length === 0) limit *= 2;
+  }
+}

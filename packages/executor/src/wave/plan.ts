@@ -1,0 +1,267 @@
+import type {
+  Held,
+  InstanceKey,
+  Principal,
+  Seq,
+  SessionId,
+  ValueOperation,
+} from "@tidemark/protocol";
+import { applyOperation, isTidemarkError } from "@tidemark/protocol";
+import { closeOver, type FallenKeys, type Losses } from "./closure.js";
+import type { Contribution, FiredBy, RunWrite } from "./contribution.js";
+import { readsIntruded, rebases } from "./rebase.js";
+import { supersede } from "./supersede.js";
+
+/** A stored change that this tenure's own derived commits do not account for. */
+export interface Intrusion {
+  readonly seq: Seq;
+  readonly op: ValueOperation;
+  readonly authored: boolean;
+  readonly principal?: Principal;
+  readonly session?: SessionId;
+}
+
+/** The store as the plan sees it, inside the wave's own transaction. */
+export interface PlanView {
+  /** Intrusions on one instance with `seq > after`, oldest first. */
+  intrusions(key: InstanceKey, after: Seq): readonly Intrusion[];
+  /** Seq of the instance's last change; 0 when never written. */
+  head(key: InstanceKey): Seq;
+  read(key: InstanceKey): Held;
+}
+
+/** Why an event went back to pending, or a run was withdrawn. */
+export type Reason =
+  /** Its write lost to another session's write to the same field, or to one it had read. */
+  | "raced"
+  /** Its writes no longer apply to what stands. */
+  | "inapplicable"
+  /** It read what another contribution of the wave lost. */
+  | "read-withdrawn"
+  /** An earlier event of its stream was requeued (R16). */
+  | "stream-order"
+  /** A contribution of the same event was withdrawn. */
+  | "sibling"
+  /** Its emitter did not land: there is no entry behind it (seed 000 §4, α3). */
+  | "orphan"
+  /** A precondition it carried failed. */
+  | "precondition";
+
+/** What becomes of a contribution. */
+export type Fate =
+  | { readonly kind: "lands"; readonly writes: readonly RunWrite[] }
+  | { readonly kind: "requeued"; readonly reason: Reason }
+  /** A derivation withdrawn whole: its node is armed again. */
+  | { readonly kind: "withdrawn"; readonly reason: Reason }
+  /** Bookkeeping that conflicted, or an in-process copy without an entry: nothing is armed. */
+  | { readonly kind: "dropped"; readonly reason: Reason };
+
+/** The decision of one wave. */
+export interface WavePlan {
+  readonly fates: ReadonlyMap<number, Fate>;
+  /** Writes of landing contributions that do not land, by contribution. */
+  readonly lost: Losses;
+  /** What later contributions may have read and is not there. */
+  readonly fallen: FallenKeys;
+  /** Instances that a landing write was rebased on, over an intrusion the replica has not seen. */
+  readonly rebased: ReadonlySet<InstanceKey>;
+  readonly supersededWrites: number;
+  readonly orphans: number;
+}
+
+interface Judgement {
+  readonly kept: readonly RunWrite[];
+  readonly lost: ReadonlySet<InstanceKey>;
+  readonly failure?: Reason;
+}
+
+/**
+ * Decides a wave per document and write class (seed 001 §3d). Pure: everything it knows of the store
+ * it asks of `view`. `refused` are contributions whose precondition failed in an earlier attempt.
+ */
+export function planWave(
+  contributions: readonly Contribution[],
+  view: PlanView,
+  refused: ReadonlySet<number> = new Set(),
+): WavePlan {
+  const planner = new Planner(view);
+  const judgements = new Map<number, Judgement>();
+  for (const contribution of contributions) {
+    judgements.set(
+      contribution.id,
+      refused.has(contribution.id)
+        ? { kept: [], lost: new Set(), failure: "precondition" }
+        : planner.judge(contribution),
+    );
+  }
+  return planner.conclude(contributions, judgements);
+}
+
+class Planner {
+  readonly #view: PlanView;
+  readonly #rebased = new Set<InstanceKey>();
+  #supersededWrites = 0;
+
+  constructor(view: PlanView) {
+    this.#view = view;
+  }
+
+  judge(contribution: Contribution): Judgement {
+    switch (contribution.kind) {
+      case "derivation":
+        return this.#judgeDerivation(contribution);
+      case "event-handler":
+      case "bookkeeping":
+        return this.#judgeRebasing(contribution);
+    }
+  }
+
+  conclude(
+    contributions: readonly Contribution[],
+    judgements: ReadonlyMap<number, Judgement>,
+  ): WavePlan {
+    const lost = new Map<number, ReadonlySet<InstanceKey>>();
+    const failed = new Map<number, Reason>();
+    for (const [id, judgement] of judgements) {
+      if (judgement.lost.size > 0) lost.set(id, judgement.lost);
+      if (judgement.failure !== undefined) failed.set(id, judgement.failure);
+    }
+    const { withdrawn, fallen } = closeOver(contributions, { lost, failed });
+    const fates = new Map<number, Fate>();
+    for (const contribution of contributions) {
+      const reason = withdrawn.get(contribution.id);
+      const kept = judgements.get(contribution.id)?.kept ?? [];
+      fates.set(
+        contribution.id,
+        reason === undefined ? { kind: "lands", writes: kept } : fateOf(contribution, reason),
+      );
+    }
+    return {
+      fates,
+      lost,
+      fallen,
+      rebased: this.#rebased,
+      supersededWrites: this.#supersededWrites,
+      orphans: countOrphans(contributions, withdrawn),
+    };
+  }
+
+  /** Pure derivation writes are dropped per document: they are derived again or not wanted. */
+  #judgeDerivation(contribution: Contribution): Judgement {
+    const kept: RunWrite[] = [];
+    const lost = new Set<InstanceKey>();
+    for (const write of contribution.writes) {
+      if (lost.has(write.key) || this.#intruded(contribution, write.key)) {
+        if (!lost.has(write.key)) this.#supersededWrites += 1;
+        lost.add(write.key);
+        continue;
+      }
+      kept.push(write);
+    }
+    return { kept, lost };
+  }
+
+  /** A handler's writes are superseded by its sender, then rebased; or its event goes back. */
+  #judgeRebasing(contribution: Contribution): Judgement {
+    const kept: RunWrite[] = [];
+    const lost = new Set<InstanceKey>();
+    for (const [key, writes] of byInstance(contribution.writes)) {
+      const judged = this.#judgeDocument(contribution, key, writes);
+      if (typeof judged === "string") return { kept: [], lost: new Set(), failure: judged };
+      if (judged.dropped) lost.add(key);
+      kept.push(...judged.kept);
+    }
+    return { kept, lost };
+  }
+
+  #judgeDocument(
+    contribution: Contribution,
+    key: InstanceKey,
+    writes: readonly RunWrite[],
+  ): { readonly kept: readonly RunWrite[]; readonly dropped: boolean } | Reason {
+    const due = writes.filter((write) => write.once !== true || !this.#stands(key));
+    const { kept, dropped } = supersede(due, this.#laterOf(contribution, key));
+    if (kept.length === 0) return { kept, dropped };
+    const intrusions = this.#view.intrusions(key, contribution.basis);
+    if (intrusions.length === 0) return { kept, dropped };
+    for (const theirs of intrusions) {
+      if (!kept.every((write) => rebases(write.op, theirs.op))) return "raced";
+      if (readsIntruded(contribution.reads, key, theirs.op)) return "raced";
+    }
+    if (!applies(kept, this.#view.read(key))) return "inapplicable";
+    this.#rebased.add(key);
+    return { kept, dropped };
+  }
+
+  #intruded(contribution: Contribution, key: InstanceKey): boolean {
+    return this.#view.intrusions(key, contribution.basis).length > 0;
+  }
+
+  /** A receipt lands once: whoever wrote it first was this same handling (seed 000 §4). */
+  #stands(key: InstanceKey): boolean {
+    return this.#view.head(key) > 0;
+  }
+
+  #laterOf(contribution: Contribution, key: InstanceKey): readonly ValueOperation[] {
+    const { delivery } = contribution;
+    if (delivery?.place === undefined || delivery.firedBy === undefined) return [];
+    const { firedBy } = delivery;
+    return this.#view
+      .intrusions(key, delivery.place.seq)
+      .filter((intrusion) => isBy(intrusion, firedBy))
+      .map((intrusion) => intrusion.op);
+  }
+}
+
+function isBy(intrusion: Intrusion, firedBy: FiredBy): boolean {
+  return (
+    intrusion.authored &&
+    intrusion.session === firedBy.session &&
+    intrusion.principal === firedBy.user
+  );
+}
+
+function byInstance(writes: readonly RunWrite[]): ReadonlyMap<InstanceKey, RunWrite[]> {
+  const grouped = new Map<InstanceKey, RunWrite[]>();
+  for (const write of writes) {
+    const group = grouped.get(write.key);
+    if (group === undefined) grouped.set(write.key, [write]);
+    else group.push(write);
+  }
+  return grouped;
+}
+
+function applies(writes: readonly RunWrite[], held: Held): boolean {
+  try {
+    let value = held.value;
+    for (const write of writes) value = applyOperation(value, write.op);
+    return true;
+  } catch (error) {
+    if (isTidemarkError(error)) return false;
+    throw error;
+  }
+}
+
+function fateOf(contribution: Contribution, reason: Reason): Fate {
+  switch (contribution.kind) {
+    case "derivation":
+      return { kind: "withdrawn", reason };
+    case "bookkeeping":
+      return { kind: "dropped", reason };
+    case "event-handler":
+      return reason === "orphan" ? { kind: "dropped", reason } : { kind: "requeued", reason };
+  }
+}
+
+/** Once per event, however many contributions it made (seed 000 §4, W3 review M1). */
+function countOrphans(
+  contributions: readonly Contribution[],
+  withdrawn: ReadonlyMap<number, Reason>,
+): number {
+  const events = new Set<string>();
+  for (const { id, delivery } of contributions) {
+    if (delivery === undefined || withdrawn.get(id) !== "orphan") continue;
+    events.add(`${delivery.stream} ${delivery.eventId}`);
+  }
+  return events.size;
+}

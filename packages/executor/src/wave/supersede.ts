@@ -1,0 +1,51 @@
+import {
+  isPathPrefix,
+  overwrittenPaths,
+  type Path,
+  type PatchOp,
+  type ValueOperation,
+} from "@tidemark/protocol";
+import type { RunWrite } from "./contribution.js";
+
+/** A consequence's write to one document after the firing session's later writes (seed 001 §3d). */
+export interface Superseded {
+  readonly kept: readonly RunWrite[];
+  readonly dropped: boolean;
+}
+
+/**
+ * Drops what the firing session overwrote after it fired: a patch at or below an overwritten path,
+ * and a `set` or `delete` that was rewritten whole. A write to a path above the overwritten one keeps
+ * commit order (R9).
+ */
+export function supersede(
+  writes: readonly RunWrite[],
+  later: readonly ValueOperation[],
+): Superseded {
+  const overwritten = later.flatMap((op) => overwrittenPaths(op));
+  if (overwritten.length === 0) return { kept: writes, dropped: false };
+  const kept: RunWrite[] = [];
+  let dropped = false;
+  for (const write of writes) {
+    const op = keptPart(write.op, overwritten);
+    if (op === write.op) {
+      kept.push(write);
+      continue;
+    }
+    dropped = true;
+    if (op !== undefined) kept.push({ ...write, op });
+  }
+  return { kept, dropped };
+}
+
+/** The part of an operation that stands; the same object where nothing was dropped. */
+function keptPart(op: ValueOperation, overwritten: readonly Path[]): ValueOperation | undefined {
+  if (op.op !== "patch") return overwritten.some((path) => path.length === 0) ? undefined : op;
+  const patches = op.value.filter((patch: PatchOp) => !isBelowAny(patch.path, overwritten));
+  if (patches.length === op.value.length) return op;
+  return patches.length === 0 ? undefined : { op: "patch", value: patches };
+}
+
+function isBelowAny(path: Path, overwritten: readonly Path[]): boolean {
+  return overwritten.some((above) => isPathPrefix(above, path));
+}

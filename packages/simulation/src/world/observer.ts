@@ -1,0 +1,75 @@
+import {
+  type Engine,
+  openBetterSqlite3,
+  openEngine,
+  type SqlDriver,
+  storeFileOf,
+} from "@tidemark/memory-engine";
+import {
+  type AcceptedCommit,
+  asSeq,
+  type Clock,
+  type DocId,
+  type EventId,
+  type Held,
+  type Random,
+  type ScopeKey,
+  type Seq,
+  type SpaceId,
+  type StreamEntry,
+} from "@tidemark/protocol";
+
+/** Reads a space's store over a connection of its own: what it sees is what is durable. */
+export class StoreObserver {
+  readonly #engine: Engine;
+  readonly #driver: SqlDriver;
+
+  constructor(dir: string, space: SpaceId, storeClock: Clock, random: Random) {
+    this.#driver = openBetterSqlite3({ path: storeFileOf(dir, space) });
+    this.#engine = openEngine({ driver: this.#driver, space, storeClock, random });
+  }
+
+  read(id: DocId, scopeKey: ScopeKey): Held {
+    return this.#engine.read(id, scopeKey);
+  }
+
+  head(): Seq {
+    return this.#engine.head();
+  }
+
+  /** Every commit above `seq`, in order. */
+  commitsSince(seq: Seq): AcceptedCommit[] {
+    const commits: AcceptedCommit[] = [];
+    for (let from = seq; ; ) {
+      const page = this.#engine.commitsSince(from, PAGE);
+      commits.push(...page);
+      const last = page[page.length - 1];
+      if (!last || page.length < PAGE) return commits;
+      from = last.seq;
+    }
+  }
+
+  entries(stream: DocId, event: EventId): readonly StreamEntry[] {
+    return this.#engine.entries.byEvent(stream, event);
+  }
+
+  /** The holder of a live lease. */
+  liveHolder(): string | undefined {
+    const row = this.#engine.lease.current();
+    return row?.live ? row.holder : undefined;
+  }
+
+  countRows(table: string): number {
+    if (!/^\w+$/u.test(table)) throw new Error(`"${table}" is no table's name`);
+    const row = this.#driver.prepare(`SELECT count(*) AS rows FROM "${table}"`).get();
+    return (row as { readonly rows: number }).rows;
+  }
+
+  close(): void {
+    this.#engine.close();
+  }
+}
+
+const PAGE = 1_000;
+/** Before every commit. */
+export const BEFORE_ALL: Seq = asSeq(0);
