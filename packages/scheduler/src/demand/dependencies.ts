@@ -98,7 +98,7 @@ export class Dependencies {
 
   /** Marks everything downstream of a node that became stale. */
   markReaders(node: ActionNode): void {
-    
+    if (node.subs !== undefined) this.#algorithm.propagate(node.subs);
   }
 
   /** The node is current: so are its ports. */

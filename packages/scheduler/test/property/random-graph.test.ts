@@ -1,5 +1,5 @@
 import { VirtualClock } from "@tidemark/protocol/testing";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { World, type Reader } from "../../src/testing/index.js";
 
