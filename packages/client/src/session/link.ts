@@ -66,10 +66,9 @@ export interface LinkOptions extends LinkIdentity {
 }
 
 /** A request without its number. */
-export type RequestBody<T extends RequestType> = Omit<
-  Extract<ClientRequest, { readonly type: T }>,
-  "req"
->;
+export type RequestBody<T extends RequestType> = T extends RequestType
+  ? Omit<Extract<ClientRequest, { readonly type: T }>, "req">
+  : never;
 
 interface Waiting {
   readonly resolve: (result: never) => void;

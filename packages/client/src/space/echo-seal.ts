@@ -56,7 +56,9 @@ export class EchoSeal implements SealDestination {
     // What came out as it already looks is held all the same: the row below may move before the
     // server has seen what this run has seen.
     for (const key of run.elided ?? []) ops.set(key, [this.#asSeen(key)]);
-    const reads = new Set(run.reads.filter(({ space }) => space === undefined).map(({ key }) => key));
+    const reads = new Set(
+      run.reads.filter(({ space }) => space === undefined).map(({ key }) => key),
+    );
     return { writer, ops, reads, baseSeq: this.#baseSeq() };
   }
 

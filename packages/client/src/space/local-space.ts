@@ -29,6 +29,9 @@ import { Publisher } from "./publisher.js";
 import { StartedPieces } from "./started-pieces.js";
 import { Turns } from "./turns.js";
 
+/** Stands for the set of the space's pieces, which no one instance is. */
+export const PIECES_KEY = "space pieces" as InstanceKey;
+
 /** What a local space is given. */
 export interface LocalSpaceOptions {
   readonly space: SpaceId;
@@ -185,7 +188,10 @@ export class LocalSpace {
   }
 
   /** An authored write is on its way: it shows at once, with what follows from it. */
-  edit(localSeq: LocalSeq, ops: ReadonlyMap<InstanceKey, readonly ValueOperation[]>): Promise<void> {
+  edit(
+    localSeq: LocalSeq,
+    ops: ReadonlyMap<InstanceKey, readonly ValueOperation[]>,
+  ): Promise<void> {
     return this.#turn(() => {
       const { changes } = this.overlay.sealEdit(localSeq, ops, this.replica.position.seq);
       this.#layersMoved(changes, "external");
@@ -237,6 +243,7 @@ export class LocalSpace {
     await this.#derive();
     const moved = this.#moved;
     this.#moved = new Set();
+    for (const key of moved) if (pieceOfKey(key) !== undefined) moved.add(PIECES_KEY);
     this.publisher.publish(moved);
   }
 

@@ -1,4 +1,4 @@
-import { asLink, docKind, getOwn, instanceKey, isJsonObject, parseInstanceKey, SPACE_SCOPE_KEY } from "@tidemark/protocol";
+import { asLink, getOwn, instanceKey, isJsonObject, SPACE_SCOPE_KEY } from "@tidemark/protocol";
 import type { DocId, InstanceKey, JsonValue, Link } from "@tidemark/protocol";
 import { nodeLink } from "@tidemark/runtime";
 import type { Pattern, PatternRegistry, PieceNode } from "@tidemark/runtime";
@@ -21,14 +21,19 @@ export function pieceKey(id: DocId): InstanceKey {
   return instanceKey(id, SPACE_SCOPE_KEY);
 }
 
+const PIECE_PREFIX = `${SPACE_SCOPE_KEY} piece:`;
+
 /** The piece that an instance is the document of. */
 export function pieceOfKey(key: InstanceKey): DocId | undefined {
-  const { id, scopeKey } = parseInstanceKey(key);
-  return scopeKey === SPACE_SCOPE_KEY && docKind(id) === "piece" ? id : undefined;
+  // By its letters alone, since every moved key is asked.
+  if (!key.startsWith(PIECE_PREFIX)) return undefined;
+  return key.slice(SPACE_SCOPE_KEY.length + 1) as DocId;
 }
 
 /** The name and version that a piece's document points at. */
-export function patternRef(document: JsonValue | undefined): { id: string; version: string } | undefined {
+export function patternRef(
+  document: JsonValue | undefined,
+): { id: string; version: string } | undefined {
   const ref = isJsonObject(document) ? getOwn(document, "pattern") : undefined;
   if (!isJsonObject(ref)) return undefined;
   const id = getOwn(ref, "id");
@@ -91,7 +96,8 @@ export class PieceBook {
 
   /** The node of a document, in any piece read so far. */
   nodeOf(pieceId: DocId, id: DocId): PieceNode | undefined {
-    for (const node of this.model(pieceId)?.built?.nodes.values() ?? []) if (node.id === id) return node;
+    for (const node of this.model(pieceId)?.built?.nodes.values() ?? [])
+      if (node.id === id) return node;
     return undefined;
   }
 
@@ -100,7 +106,11 @@ export class PieceBook {
     return ref === undefined ? undefined : this.#registry.find(ref.id, ref.version);
   }
 
-  #build(id: DocId, pattern: Pattern | undefined, known: PieceModel | undefined): BuiltPattern | undefined {
+  #build(
+    id: DocId,
+    pattern: Pattern | undefined,
+    known: PieceModel | undefined,
+  ): BuiltPattern | undefined {
     if (pattern === undefined) return undefined;
     return known?.pattern === pattern ? known.built : pattern.instantiate({ pieceId: id });
   }

@@ -105,7 +105,9 @@ export class SpaceCore {
   // What the session tells
 
   online(): void {
-    const unanswered = this.outbox.items().filter(({ body }) => body.kind === "commit" && body.sent);
+    const unanswered = this.outbox
+      .items()
+      .filter(({ body }) => body.kind === "commit" && body.sent);
     this.#gate.holdFor(unanswered.map(({ localSeq }) => localSeq));
     this.link.online();
   }
@@ -148,7 +150,10 @@ export class SpaceCore {
     this.#outstanding.add(record);
     const actor = context.actor();
     const echo = this.local.fire({ eventId, stream, payload, actor, at: context.clock.now() });
-    void echo.then(() => record.markEchoed(), (error) => context.report(error));
+    void echo.then(
+      () => record.markEchoed(),
+      (error) => context.report(error),
+    );
     const body: OutgoingAppend = { kind: "append", stream, entry, record };
     this.outbox.add({ localSeq: context.session.nextLocalSeq(), body });
     return record;
@@ -160,7 +165,9 @@ export class SpaceCore {
     const tooLarge = this.context.sizeError(request);
     if (tooLarge !== undefined) return Promise.reject(tooLarge);
     const localSeq = this.context.session.nextLocalSeq();
-    void this.local.edit(localSeq, this.#byInstance(ops)).catch((error) => this.context.report(error));
+    void this.local
+      .edit(localSeq, this.#byInstance(ops))
+      .catch((error) => this.context.report(error));
     return new Promise((resolve, reject) => {
       const rest = { reads, ops, preconditions, sent: false, resolve, reject };
       this.outbox.add({ localSeq, body: { kind: "commit", ...rest } });
@@ -180,7 +187,11 @@ export class SpaceCore {
       if (body.kind === "commit") {
         void this.local.refused(localSeq as LocalSeq);
         body.reject(new TidemarkError(reason));
-      } else this.#end(body.record.eventId, failedOutcome("append-refused", reason, body.record.eventId));
+      } else
+        this.#end(
+          body.record.eventId,
+          failedOutcome("append-refused", reason, body.record.eventId),
+        );
     }
   }
 
@@ -259,7 +270,10 @@ export class SpaceCore {
         this.#delivered(record, verdict.seq);
         return SETTLED;
       case "final":
-        this.#end(record.eventId, failedOutcome("append-refused", error.message, record.eventId, error));
+        this.#end(
+          record.eventId,
+          failedOutcome("append-refused", error.message, record.eventId, error),
+        );
         return SETTLED;
       case "ambiguous":
         return verdict;
@@ -273,7 +287,12 @@ export class SpaceCore {
     body.sent = true;
     const { session } = this.context;
     try {
-      const commit = { localSeq, reads, ops, ...(preconditions.length === 0 ? {} : { preconditions }) };
+      const commit = {
+        localSeq,
+        reads,
+        ops,
+        ...(preconditions.length === 0 ? {} : { preconditions }),
+      };
       const { seq } = await session.request<"commit">({ type: "commit", space: this.id, commit });
       this.#authored(seq);
       void this.local.acked(localSeq, seq);

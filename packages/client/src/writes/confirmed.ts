@@ -6,7 +6,11 @@ import type { Overlay } from "@tidemark/speculation";
  * What an authored write may rest on: the confirmed row with this session's own authored writes, and
  * no echo. So typing never fails because an echo still stands (speculation.md §The export rule).
  */
-export function durableValue(base: BaseView, overlay: Overlay, key: InstanceKey): JsonValue | undefined {
+export function durableValue(
+  base: BaseView,
+  overlay: Overlay,
+  key: InstanceKey,
+): JsonValue | undefined {
   let value = base.get(key)?.value;
   for (const slot of overlay.slots) {
     if (slot.kind !== "input") continue;
