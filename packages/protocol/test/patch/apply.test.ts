@@ -104,6 +104,7 @@ describe("merging operations", () => {
       value,
     });
     expect(applyPatch({}, [add("append", 1), add("append", [2])])).toEqual({ l: [1, [2]] });
+    expect(applyPatch({ l: [1] }, [add("append", [2])])).toEqual({ l: [1, [2]] });
     const value = deepFreeze({ l: [{ a: 1, b: 2 }] });
     expect(applyPatch(value, [add("addUnique", { b: 2, a: 1 })])).toBe(value);
     expect(applyPatch(value, [add("addUnique", { a: 1 })])).toEqual({
