@@ -156,11 +156,7 @@ export class Deliveries {
     }
   }
 
-  #conclude(
-    running: Running,
-    copy: CopyOf | undefined,
-    outcome: HandlerOutcome,
-  ): DeliveryResult {
+  #conclude(running: Running, copy: CopyOf | undefined, outcome: HandlerOutcome): DeliveryResult {
     const { event } = running;
     switch (outcome.kind) {
       case "sealed":
@@ -217,11 +213,7 @@ export class Deliveries {
   }
 }
 
-function invocationOf(
-  event: Runnable,
-  action: ActionId,
-  copy: CopyOf | undefined,
-): HandlerEvent {
+function invocationOf(event: Runnable, action: ActionId, copy: CopyOf | undefined): HandlerEvent {
   return {
     stream: event.stream,
     eventId: event.eventId,

@@ -41,7 +41,9 @@ export interface DrainOptions {
   /** Moves the replica up to the store, if it may move now. */
   readonly catchUp: () => boolean;
   /** Loads what handles the stream; the reason where nothing does. */
-  readonly prepare: (stream: DocId) => { readonly ok: true } | { readonly ok: false; readonly reason: string };
+  readonly prepare: (
+    stream: DocId,
+  ) => { readonly ok: true } | { readonly ok: false; readonly reason: string };
   readonly deliver: (event: Runnable) => Promise<DeliveryResult>;
   readonly pass: (gate: GateName, event: EventId) => Promise<void> | undefined;
   readonly live: () => boolean;
@@ -109,7 +111,8 @@ export class Drain {
       const goesOn = entry.seq <= upTo && (await this.#take(entry, at === 0));
       if (goesOn) continue;
       this.#floor = entry.seq;
-      if (entry.seq <= upTo) this.#options.stats.events.arrivalHeldDeferrals += pending.length - at - 1;
+      if (entry.seq <= upTo)
+        this.#options.stats.events.arrivalHeldDeferrals += pending.length - at - 1;
       break;
     }
     if (pending.length === ENTRIES_PER_PASS) this.#armed = true;

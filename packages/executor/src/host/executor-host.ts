@@ -95,7 +95,8 @@ export class ExecutorHost {
   /** Counters summed over the spaces. */
   stats(): ServingStats {
     const total = sumStats([...this.#stats.values()].map((stats) => stats.snapshot()));
-    const { prioritizedSessions, followerSessions, mixedFlushes } = this.#options.memory.stats().push;
+    const { prioritizedSessions, followerSessions, mixedFlushes } =
+      this.#options.memory.stats().push;
     return {
       ...total,
       activeSpaces: this.activeSpaces().length,

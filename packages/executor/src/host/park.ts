@@ -25,9 +25,7 @@ export interface AfterPark {
 
 /** Whether a space is one that somebody needs. */
 export function meetsCriteria(criteria: ActivationCriteria): boolean {
-  return (
-    criteria.liveSessions > 0 || criteria.undelivered !== false || criteria.warmRequests > 0
-  );
+  return criteria.liveSessions > 0 || criteria.undelivered !== false || criteria.warmRequests > 0;
 }
 
 const PARKS: Record<ParkReason, (failures: number) => AfterPark> = {

@@ -19,7 +19,10 @@ export function moveReplica(
   const touched = [...replica.touchedBy(commits)];
   const before = touched.map((key) => view.get(key)?.value);
   replica.apply(commits);
-  const paths = pathsTouched(commits.filter((commit) => !isOwn(commit)), new Set(touched));
+  const paths = pathsTouched(
+    commits.filter((commit) => !isOwn(commit)),
+    new Set(touched),
+  );
   return touched.flatMap((key, at) => {
     const was = before[at];
     const after = view.get(key)?.value;

@@ -1,11 +1,4 @@
-import type {
-  AcceptedCommit,
-  Clock,
-  EventId,
-  GateName,
-  Gates,
-  SpaceId,
-} from "@tidemark/protocol";
+import type { AcceptedCommit, Clock, EventId, GateName, Gates, SpaceId } from "@tidemark/protocol";
 import type { Scheduler, SettleResult } from "@tidemark/scheduler";
 import type { Cascade } from "../drain/cascade.js";
 import type { Deliveries } from "../drain/delivery.js";

@@ -17,7 +17,8 @@ export class ServingView implements StateView {
   }
 
   read(key: InstanceKey, space?: SpaceId): ReadState {
-    if (space !== undefined && space !== this.#space) return { state: "failed", error: foreign(space) };
+    if (space !== undefined && space !== this.#space)
+      return { state: "failed", error: foreign(space) };
     this.#trace?.add(key);
     try {
       const held = this.#layers.get(key);

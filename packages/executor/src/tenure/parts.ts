@@ -34,9 +34,24 @@ import { Pieces } from "./pieces.js";
 export type ServingReport =
   | { readonly kind: "scheduler"; readonly space: SpaceId; readonly report: SchedulerReport }
   | { readonly kind: "runtime"; readonly space: SpaceId; readonly report: RuntimeReport }
-  | { readonly kind: "piece-failed"; readonly space: SpaceId; readonly piece: string; readonly error: unknown }
-  | { readonly kind: "event-failed"; readonly space: SpaceId; readonly event: EventId; readonly error: unknown }
-  | { readonly kind: "handler-slow"; readonly space: SpaceId; readonly event: EventId; readonly error: unknown }
+  | {
+      readonly kind: "piece-failed";
+      readonly space: SpaceId;
+      readonly piece: string;
+      readonly error: unknown;
+    }
+  | {
+      readonly kind: "event-failed";
+      readonly space: SpaceId;
+      readonly event: EventId;
+      readonly error: unknown;
+    }
+  | {
+      readonly kind: "handler-slow";
+      readonly space: SpaceId;
+      readonly event: EventId;
+      readonly error: unknown;
+    }
   | { readonly kind: "tenure-failed"; readonly space: SpaceId; readonly error: unknown }
   | { readonly kind: "dispose-late"; readonly space: SpaceId; readonly afterMs: number };
 

@@ -137,7 +137,8 @@ export class Pieces {
       this.#options.stats.counts.structureLoadFailures += 1;
       this.#options.report(piece, error);
       this.#started.delete(piece);
-      const words = error instanceof Error || isTidemarkError(error) ? (error as Error).message : "";
+      const words =
+        error instanceof Error || isTidemarkError(error) ? (error as Error).message : "";
       return this.#wait(piece, `the piece ${piece} could not start: ${words}`);
     }
   }

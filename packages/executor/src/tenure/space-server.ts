@@ -119,8 +119,7 @@ export class SpaceServer {
     const parts = buildParts(this.#options, {
       wake: () => this.#wake.signal(),
       // A graceful stop lets the cycle that runs commit; every other end stops commits at once.
-      live: () =>
-        this.#lease.held && (this.#ending === undefined || this.#ending === "stopped"),
+      live: () => this.#lease.held && (this.#ending === undefined || this.#ending === "stopped"),
       onYield: () => this.#lease.renewIfDue(),
       confirmLease: () => this.#lease.confirm(),
     });

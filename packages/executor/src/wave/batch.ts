@@ -113,7 +113,13 @@ function appendsOf(landings: readonly Landing[]): DerivedBatch["appends"] {
 
 /** What an entry's end adds to it, without its place: the commit gives that. */
 function endFields(end: EntryEnd): NonNullable<NewEntry["mark"]> {
-  const { stream: _stream, seq: _seq, index: _index, eventId: _id, ...fields } = markFor(NOWHERE, end);
+  const {
+    stream: _stream,
+    seq: _seq,
+    index: _index,
+    eventId: _id,
+    ...fields
+  } = markFor(NOWHERE, end);
   return fields;
 }
 

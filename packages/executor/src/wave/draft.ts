@@ -17,7 +17,9 @@ const DRAIN_ACTION = "tidemark/drain" as ActionId;
 
 /** A derivation's run as a contribution. */
 export function derivationDraft(
-  run: SealedRun & { readonly context: { readonly kind: "derivation"; readonly scopeKey: ScopeKey } },
+  run: SealedRun & {
+    readonly context: { readonly kind: "derivation"; readonly scopeKey: ScopeKey };
+  },
   at: number,
 ): Draft {
   const { context } = run;

@@ -11,7 +11,10 @@ export interface OwnTenure {
 
 /** The store inside a wave's transaction, as the plan asks for it. */
 export function planViewOf(tx: EngineTx, own: OwnTenure): PlanView {
-  const fetched = new Map<InstanceKey, { readonly after: Seq; readonly list: readonly Intrusion[] }>();
+  const fetched = new Map<
+    InstanceKey,
+    { readonly after: Seq; readonly list: readonly Intrusion[] }
+  >();
   const fetch = (key: InstanceKey, after: Seq): readonly Intrusion[] => {
     const { id, scopeKey } = parseInstanceKey(key);
     if (tx.head(id, scopeKey) <= after) return [];
@@ -42,9 +45,7 @@ export function planViewOf(tx: EngineTx, own: OwnTenure): PlanView {
 }
 
 function isOwn(revision: Revision, own: OwnTenure): boolean {
-  return (
-    revision.class === "derived" && revision.holder === own.holder && revision.seq > own.since
-  );
+  return revision.class === "derived" && revision.holder === own.holder && revision.seq > own.since;
 }
 
 function asIntrusion({ seq, op, class: kind, principal, session }: Revision): Intrusion {
