@@ -3,8 +3,8 @@ import { StorageError } from "@tidemark/protocol";
 import type { Durability } from "./driver.js";
 import { storageError } from "./errors.js";
 
-/** Pages in the WAL at which SQLite checkpoints by itself: 4 MiB of 4 KiB pages. */
-const WAL_AUTOCHECKPOINT_PAGES = 1_000;
+/** Pages in the WAL at which SQLite checkpoints by itself: 8 MiB of 4 KiB pages. */
+const WAL_AUTOCHECKPOINT_PAGES = 2_000;
 
 /** Bytes the WAL file is cut back to after a checkpoint that completed (field fault DB-04). */
 const JOURNAL_SIZE_LIMIT_BYTES = 8 * 1024 * 1024;

@@ -58,7 +58,8 @@ const COMMANDS: Readonly<Record<string, (...words: string[]) => void>> = {
     for (let n = 0; n < Number(times); n += 1) conflicts += addOne(engine);
     say(`added ${times} conflicts ${conflicts}`);
   },
-  acquire: (holder, ttl) => say(`acquired ${engine.lease.acquire(holder as HolderId, Number(ttl))}`),
+  acquire: (holder, ttl) =>
+    say(`acquired ${engine.lease.acquire(holder as HolderId, Number(ttl))}`),
   renew: (holder, ttl) => say(`renewed ${engine.lease.renew(holder as HolderId, Number(ttl))}`),
   takeover: (holder, ttl) => takeOver(holder as HolderId, Number(ttl)),
   derive: (holder) => say(`derived ${commitDerived(holder as HolderId) ?? "refused"}`),
