@@ -24,7 +24,11 @@ async function opened(
   return { t, ana, home };
 }
 
-const any = (name: string): Watch => ({ id: name, root: { id: doc(name) }, selector: { kind: "any" } });
+const any = (name: string): Watch => ({
+  id: name,
+  root: { id: doc(name) },
+  selector: { kind: "any" },
+});
 
 function shareOf(t: TestServer, space: SpaceId): ReadonlySet<string> {
   const [share] = t.server.space(space).demand().values();
@@ -34,7 +38,10 @@ function shareOf(t: TestServer, space: SpaceId): ReadonlySet<string> {
 test("[ME-W1] the tracked set is what the selector reaches, absent instances included", async () => {
   const { t, ana, home } = await opened(
     [any("root")],
-    [setOp("root", { a: link("a"), list: [link("b"), { deep: link("mine", "user") }] }), setOp("a", 1)],
+    [
+      setOp("root", { a: link("a"), list: [link("b"), { deep: link("mine", "user") }] }),
+      setOp("a", 1),
+    ],
   );
   const mine = instanceKey(doc("mine"), userScopeKey(ana.identity.did));
   expect(shareOf(t, home)).toEqual(new Set([keyOf("root"), keyOf("a"), keyOf("b"), mine]));
@@ -94,7 +101,14 @@ test("[ME-W4] a frame costs what changed: one row of 10,000 reads at most five, 
     const ops = names.slice(at, at + 1_000).map((name) => setOp(name, { v: 0 }));
     await ana.commit(home, { ops });
   }
-  await ana.commit(home, { ops: [setOp("root", names.map((name) => link(name)))] });
+  await ana.commit(home, {
+    ops: [
+      setOp(
+        "root",
+        names.map((name) => link(name)),
+      ),
+    ],
+  });
   await ana.call("space.open", { space: home, watches: [any("root")] });
   expect(t.server.stats().tracked).toBe(10_001);
   const walks = t.server.stats().push.walks;

@@ -229,11 +229,14 @@ export class SpacePush {
     const batch = this.#pending.take();
     if (batch?.aclChanged === true) this.#enforceAcl();
     const read = cachedReader(engine);
+    const { moves } = this.#tracker;
     if (this.#torn) this.#rebuild(read);
     if (batch !== undefined) {
       this.#tracker.changed(batch.rows.keys(), read, this.#walk);
       this.#waiting.marked(batch.marks);
     }
+    // A derivation that a wave's own write made reachable is demand from here on (seed 001 §1).
+    if (this.#tracker.moves !== moves) this.#deps.onDemand();
     this.#sendAll({
       batch,
       rows: new RowTexts(read, batch?.rows),

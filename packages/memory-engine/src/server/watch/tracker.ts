@@ -51,9 +51,16 @@ export class Tracker {
   readonly #listPieces: () => readonly DocId[];
   readonly #onWalk: () => void;
 
+  #moves = 0;
+
   constructor(listPieces: () => readonly DocId[], onWalk: () => void) {
     this.#listPieces = listPieces;
     this.#onWalk = onWalk;
+  }
+
+  /** Counts how often the tracked set of some session changed. */
+  get moves(): number {
+    return this.#moves;
   }
 
   /** Instances that somebody tracks. */
@@ -167,7 +174,7 @@ export class Tracker {
     } else {
       instance.roots.add(root);
     }
-    root.channel.addRoot(key);
+    if (root.channel.addRoot(key)) this.#moves += 1;
   }
 
   #release(root: WatchRoot, key: InstanceKey): void {
@@ -176,7 +183,7 @@ export class Tracker {
       instance.roots.delete(root);
       if (instance.roots.size === 0) this.#instances.delete(key);
     }
-    root.channel.dropRoot(key);
+    if (root.channel.dropRoot(key)) this.#moves += 1;
   }
 }
 
