@@ -1,0 +1,196 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { SPACE_SCOPE_KEY, type AcceptedCommit, type SpaceId } from "@tidemark/protocol";
+import { VirtualClock } from "@tidemark/protocol/testing";
+import type { AdmissionNotice } from "../../src/index.js";
+import { CommitFeed } from "../../src/server/feed/commit-feed.js";
+import { createTestServer } from "../../src/testing/index.js";
+import { derive, doc, event, keyOf, seq, setOp, STREAM } from "./support.js";
+
+const dirs: string[] = [];
+
+function folder(): string {
+  const dir = mkdtempSync(join(tmpdir(), "tidemark-feed-"));
+  dirs.push(dir);
+  return dir;
+}
+
+afterEach(() => {
+  for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true });
+});
+
+test("[ME-F1] the feed tells every accepted commit once, in seq order, whatever made it", async () => {
+  const t = createTestServer();
+  const ana = await t.connected("ana");
+  const home = await t.space("home", ana);
+  const space = t.server.space(home);
+  const fed: string[] = [];
+  await ana.commit(home, { ops: [setOp("a", 1)] });
+  const feed = space.feed(seq(1), (commit) => fed.push(`${commit.seq}${commit.class[0]}`));
+  expect(fed).toEqual(["2a"]);
+  await ana.append(home, STREAM, { eventId: event("e1") });
+  derive(t, home, { watermark: seq(3) });
+  const op = { op: "set" as const, value: 1 };
+  space.commitSystem(() => [{ id: doc("b"), scopeKey: SPACE_SCOPE_KEY, op }]);
+  expect(fed).toEqual(["2a", "3a", "4d", "5s"]);
+  feed.close();
+  await ana.commit(home, { ops: [setOp("a", 2)] });
+  expect(fed).toHaveLength(4);
+  await t.stop();
+});
+
+test("[ME-F2] a subscriber that commits from within its callback keeps the order for the others", async () => {
+  const t = createTestServer();
+  const ana = await t.connected("ana");
+  const home = await t.space("home", ana);
+  const space = t.server.space(home);
+  const orders: number[][] = [[], []];
+  space.feed(seq(1), (commit) => {
+    orders[0]?.push(commit.seq);
+    if (commit.class === "authored") derive(t, home, { watermark: commit.seq });
+  });
+  space.feed(seq(1), (commit) => orders[1]?.push(commit.seq));
+  await ana.commit(home, { ops: [setOp("a", 1)] });
+  await ana.commit(home, { ops: [setOp("a", 2)] });
+  expect(orders).toEqual([
+    [2, 3, 4, 5],
+    [2, 3, 4, 5],
+  ]);
+  await t.stop();
+});
+
+test("[ME-F2] a subscriber that throws keeps nobody else from being told", async () => {
+  const errors: string[] = [];
+  const t = createTestServer({ log: (level, message) => void errors.push(`${level} ${message}`) });
+  const ana = await t.connected("ana");
+  const home = await t.space("home", ana);
+  const fed: number[] = [];
+  t.server.space(home).feed(seq(1), () => {
+    throw new Error("broken");
+  });
+  t.server.space(home).feed(seq(1), (commit) => fed.push(commit.seq));
+  await ana.commit(home, { ops: [setOp("a", 1)] });
+  expect(fed).toEqual([2]);
+  expect(errors).toEqual(["error a feed callback failed"]);
+  await t.stop();
+});
+
+test("[ME-F3] commits of another process are found on a timer and told in their place (R19)", async () => {
+  const dir = folder();
+  const clock = new VirtualClock();
+  const one = createTestServer({ clock, dir });
+  const ana = await one.connected("ana");
+  const home = await one.space("home", ana);
+  await ana.call("space.open", { space: home, watches: [{ id: "w", root: { id: doc("a") } }] });
+  const fed: number[] = [];
+  one.server.space(home).feed(seq(0), (commit) => fed.push(commit.seq));
+
+  const two = createTestServer({ clock, dir, serverId: "second" });
+  two.server.space(home);
+  const ben = await two.connected("ana", "ana2");
+  expect(await ben.commit(home, { ops: [setOp("a", "theirs")] })).toMatchObject({
+    result: { seq: 2 },
+  });
+  expect(fed).toEqual([1]);
+  await clock.advance(250);
+  expect(fed).toEqual([1, 2]);
+  expect(ana.held(home, keyOf("a"))?.value).toBe("theirs");
+
+  await ben.commit(home, { ops: [setOp("a", "again")] });
+  expect(one.server.space(home).refresh()).toBe(true);
+  expect(one.server.space(home).refresh()).toBe(false);
+  await ben.commit(home, { ops: [setOp("a", "third")] });
+  expect(await ana.commit(home, { ops: [setOp("b", 1)] })).toMatchObject({ result: { seq: 5 } });
+  expect(fed).toEqual([1, 2, 3, 4, 5]);
+  await one.stop();
+  await two.stop();
+});
+
+test("[ME-F3] an access list that another process changed counts at once", async () => {
+  const dir = folder();
+  const clock = new VirtualClock();
+  const [one, two] = [createTestServer({ clock, dir }), createTestServer({ clock, dir })];
+  const ana = await one.connected("ana");
+  const home = await one.space("home", ana);
+  two.server.space(home);
+  const [ben, elsewhere] = [await one.connected("ben"), await two.connected("ana", "ana2")];
+  expect((await ben.call("space.open", { space: home, watches: [] })).ok).toBe(false);
+  const acl = { [ana.identity.did]: "OWNER", [ben.identity.did]: "WRITE" };
+  await elsewhere.commit(home, { ops: [{ op: "set", id: "sys:acl" as never, value: acl }] });
+  expect((await ben.call("space.open", { space: home, watches: [] })).ok).toBe(true);
+  expect((await ben.commit(home, { ops: [setOp("a", 1)] })).ok).toBe(true);
+  await one.stop();
+  await two.stop();
+});
+
+test("[ME-F4] a space that nobody has open or follows holds no timer and can be closed", async () => {
+  const t = createTestServer();
+  const ana = await t.connected("ana");
+  const home = await t.space("home", ana);
+  expect(t.clock.pendingTimers()).toBe(0);
+  const feed = t.server.space(home).feed(seq(0), () => undefined);
+  expect(t.clock.pendingTimers()).toBe(1);
+  expect(t.server.closeIdle(home)).toBe(false);
+  feed.close();
+  expect(t.clock.pendingTimers()).toBe(0);
+  expect(t.server.closeIdle(home)).toBe(true);
+  expect(t.server.stats().openSpaces).toBe(0);
+  await t.stop();
+});
+
+test("[ME-F5] the host is told of authored admissions, of sessions and of warm requests", async () => {
+  const t = createTestServer();
+  const notices: string[] = [];
+  const listen = (n: AdmissionNotice): void =>
+    void notices.push(`${n.reason} ${n.commit?.seq ?? "-"}`);
+  const subscription = t.server.onAdmission(listen);
+  const ana = await t.connected("ana");
+  const home = await t.space("home", ana);
+  await ana.call("space.open", { space: home, watches: [] });
+  await ana.append(home, STREAM, { eventId: event("e1") });
+  derive(t, home, { watermark: seq(2) });
+  await ana.call("space.close", { space: home });
+  t.server.warm({ space: home, commit: undefined });
+  expect(notices).toEqual(["commit 1", "session -", "commit 2", "session -", "warm -"]);
+  subscription.close();
+  await ana.commit(home, { ops: [setOp("a", 1)] });
+  expect(notices).toHaveLength(5);
+  await t.stop();
+});
+
+test("[ME-F6] a commit handed in ahead of its place waits for what the table holds before it", () => {
+  const table = Array.from({ length: 5 }, (_, at) => ({ seq: at + 1 }) as AcceptedCommit);
+  const source = {
+    commitsSince: (after: number, limit: number) =>
+      table.filter((commit) => commit.seq > after).slice(0, limit),
+  };
+  const feed = new CommitFeed(source, seq(0), () => undefined);
+  const fed: number[] = [];
+  feed.subscribe(seq(0), (commit) => fed.push(commit.seq));
+  feed.publish(table.slice(2, 3));
+  feed.publish(table.slice(1, 3));
+  feed.hold();
+  feed.publish(table.slice(4));
+  expect(fed).toEqual([1, 2, 3, 4, 5].slice(0, fed.length));
+  feed.release();
+  expect(fed).toEqual([1, 2, 3, 4, 5]);
+  expect(feed.position).toBe(5);
+});
+
+test("[ME-F7] what was acknowledged is there after a restart, with the same history", async () => {
+  const dir = folder();
+  const first = createTestServer({ dir });
+  const ana = await first.connected("ana");
+  const home: SpaceId = await first.space("home", ana);
+  const appended = await ana.append(home, STREAM, { eventId: event("e1") }, 5 as never);
+  const history = first.server.space(home).engine.historyId;
+  await first.stop();
+  const second = createTestServer({ dir });
+  expect(second.server.space(home).engine.historyId).toBe(history);
+  const again = await second.connected("ana");
+  expect(await again.append(home, STREAM, { eventId: event("e1") }, 5 as never)).toEqual(appended);
+  expect(second.server.space(home).engine.head()).toBe(2);
+  await second.stop();
+});
