@@ -119,11 +119,11 @@ export class Space {
   }
 
   /** A piece by id, or by link; with its pattern, typed by it. */
-  piece<P extends Pattern>(
+  piece<A, R extends PatternResult>(
     piece: DocId | { readonly id: DocId },
-    pattern: P,
+    pattern: Pattern<A, R>,
     options?: PieceOptions,
-  ): PieceHandle<P extends Pattern<never, infer R> ? R : PatternResult>;
+  ): PieceHandle<R>;
   piece(piece: DocId | { readonly id: DocId }, options?: PieceOptions): PieceHandle;
   piece(
     piece: DocId | { readonly id: DocId },
