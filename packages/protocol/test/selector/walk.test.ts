@@ -99,6 +99,11 @@ test("[PR-Q3] `list` applies to each element, `follow` goes through a chain of l
 test("[PR-Q3] keys of an object prototype are not followed", () => {
   const toAny: Selector = { kind: "object", keys: { constructor: ANY, toString: ANY } };
   expect(walk({ [at("root")]: { a: 1 } }, toAny).tracked).toEqual([at("root")]);
+  const others: Selector = { kind: "object", keys: {}, rest: ANY };
+  expect(walk({ [at("root")]: { constructor: link("c") } }, others).tracked).toEqual([
+    at("root"),
+    at("c"),
+  ]);
   const proto = JSON.parse(`{"__proto__":${JSON.stringify(link("p"))}}`) as JsonValue;
   expect(walk({ [at("root")]: proto }, ANY).tracked).toEqual([at("root"), at("p")]);
 });

@@ -43,6 +43,7 @@ test("[PR-X5] a close is delivered in its place, and a cut loses what was under 
   const cutting = wired();
   cutting.pair.client.send("lost");
   cutting.pair.cut();
+  expect([cutting.pair.toServer, cutting.pair.toClient]).toEqual([[], []]);
   cutting.pair.flush();
   expect(cutting.seen).toEqual(["client closed 1006", "server closed 1006"]);
 });

@@ -92,8 +92,9 @@ function apply(step: Step, view: LayeredView, oracle: Oracle, now: number): void
     view.remove(target.layer);
     oracle.layers.splice(index, 1);
   } else if (step.kind === "cover") {
-    view.cover(target.layer, seq(now + 1));
-    target.coveredAt = now + 1;
+    const coveredAt = Math.max(0, now + 1 - (step.at % 6));
+    view.cover(target.layer, seq(coveredAt));
+    target.coveredAt = coveredAt;
   } else {
     const layer = { ops: new Map(step.ops) };
     view.replace(target.layer, layer);

@@ -114,6 +114,24 @@ test("[PR-L3] a base that moves is seen through the layers at once", () => {
   expect(value(D)).toEqual(["y", "z", "w"]);
 });
 
+test("[PR-L3] a base that changes at the same seq, as a resync may, is seen too", () => {
+  const { base, view, value } = setup([[D, held(["x"])]]);
+  view.push(layer([D, append("z")]));
+  expect(value(D)).toEqual(["x", "z"]);
+  base.set(D, held(["y"]));
+  expect(value(D)).toEqual(["y", "z"]);
+});
+
+test("[PR-L4] a layer is judged against the base as it is now, not as it was last read", () => {
+  const { base, view, value, skips } = setup([[D, held("text")]]);
+  view.push(layer([D, append(1)]));
+  expect([value(D), skips.length]).toEqual(["text", 1]);
+  base.set(D, held([], 2));
+  view.push(layer([D, append(2)]));
+  expect(skips.length).toBe(1);
+  expect([value(D), skips.length]).toEqual([[1, 2], 1]);
+});
+
 test("[PR-L4] a layer that no longer applies is skipped whole and reported, the others apply", () => {
   const { base, view, value, skips } = setup([[D, held([1])]]);
   const bad = layer([
@@ -158,6 +176,20 @@ test.each<[string, JsonValue, ValueOperation, JsonValue]>([
     expect(view.cover(mine, seq(5))).toEqual([]);
   },
 );
+
+test("[PR-L5] the seq of a commit may become known after the base has reached it", () => {
+  const { base, view, value } = setup([[D, held([], 4)]]);
+  const mine = layer([D, append("z")]);
+  view.push(mine);
+  base.set(D, held(["z"], 5));
+  expect(value(D)).toEqual(["z", "z"]);
+  view.cover(mine, seq(5));
+  expect(value(D)).toEqual(["z"]);
+  const next = layer([D, append("w")]);
+  view.replace(mine, next);
+  view.push(mine);
+  expect(value(D)).toEqual(["z", "w", "z"]);
+});
 
 test("[PR-L6] over an instance that is not held a set is visible and a patch is pending", () => {
   const { base, view } = setup();
