@@ -76,7 +76,7 @@ test("[PR-X6] each way in which a spec and its tests part is a failing test of i
     "every rule that a test cites is in SPEC.md",
   ]);
   expect(failures(SPEC, `${all} test("[ZZ-B1]");`)).toEqual([
-    "no test claims a rule that SPEC.md lists as not yet met",
+    "no test cites a rule that SPEC.md lists as not yet met",
   ]);
   expect(failures(`${SPEC}\n- **ZZ-A1** Again.`, all)).toEqual([
     "every rule of SPEC.md stands once",

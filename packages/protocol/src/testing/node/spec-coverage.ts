@@ -5,7 +5,7 @@ import { builtin, pathOf } from "./builtins.js";
 export interface SpecRules {
   /** Rules that hold: every one needs a test. */
   readonly met: readonly string[];
-  /** Rules under `## Not yet`: each says why, and no test claims it. */
+  /** Rules under `## Not yet`: each says why, and no test cites it. */
   readonly notYet: readonly string[];
   readonly duplicates: readonly string[];
 }
@@ -57,7 +57,7 @@ function readTests(testDir: string): string[] {
 /**
  * Registers the tests that hold SPEC.md and the tests together (style.md, "Rules with ids"): every
  * rule is cited by a test, every cited id is a rule, no id stands twice, and no rule listed under
- * `## Not yet` has a test that claims it.
+ * `## Not yet` is cited by a test.
  *
  * A rule is a line `- **PR-X1** sentence.`; a citation is `[PR-X1]` in the title of a test. Suites
  * that come from another package (contract suites) may cite that package's ids: only ids of the
@@ -79,7 +79,7 @@ export function checkSpecCoverage({ specFile, testDir, test, expect }: SpecCover
   test("every rule that a test cites is in SPEC.md", () => {
     expect(own.filter((id) => !spec.met.includes(id) && !spec.notYet.includes(id))).toEqual([]);
   });
-  test("no test claims a rule that SPEC.md lists as not yet met", () => {
+  test("no test cites a rule that SPEC.md lists as not yet met", () => {
     expect(spec.notYet.filter((id) => cited.has(id))).toEqual([]);
   });
 }
