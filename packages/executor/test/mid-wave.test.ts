@@ -1,0 +1,196 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { DocId } from "@tidemark/protocol";
+import type { TestClient } from "@tidemark/memory-engine/testing";
+import type { Pattern } from "@tidemark/runtime";
+import { cascade, chain, counter, form, lab } from "./support/patterns.js";
+import { createWorld, type World } from "./support/world.js";
+
+beforeEach(() => lab.runs.clear());
+
+interface Raced extends World {
+  readonly piece: DocId;
+  readonly ben: TestClient;
+}
+
+/** A served space with a second writer, who watches nothing. */
+async function raced(pattern: Pattern, names: readonly string[]): Promise<Raced> {
+  const w = await createWorld({ patterns: [pattern] });
+  const piece = await w.create(pattern);
+  const ben = await w.t.connected("ben");
+  await ben.call("space.open", { space: w.space, watches: [] });
+  await w.open(w.owner, piece, names);
+  await w.settle();
+  return { ...w, piece, ben };
+}
+
+const replace = (path: string, value: number | string) =>
+  ({ op: "replace", path: [path], value }) as const;
+
+describe("derivations", () => {
+  test("[EX-W1] a superseded derived write is dropped, its reader is withdrawn and follows the stored value", async () => {
+    const w = await raced(chain, ["x", "z"]);
+    w.t.gates.hold("wave:before-commit");
+    await w.write(w.owner, w.piece, "n", 1);
+    expect(w.t.gates.waiting("wave:before-commit")).toBe(1);
+    await w.write(w.ben, w.piece, "x", 99);
+    w.t.gates.release("wave:before-commit");
+    await w.settle();
+    expect([w.value(w.piece, "x"), w.value(w.piece, "z")]).toEqual([99, 100]);
+    expect(w.host.spaceStats(w.space).supersededWrites).toBe(1);
+    expect(w.watermark()).toBeGreaterThanOrEqual(w.head() - 1);
+    await w.stop();
+  });
+
+  test("[EX-W2] one output lost to a rival costs the wave that output alone", async () => {
+    const w = await raced(chain, ["x", "y"]);
+    w.t.gates.hold("wave:before-commit");
+    w.t.gates.hold("wave:after-commit");
+    await w.write(w.owner, w.piece, "n", 10);
+    await w.write(w.ben, w.piece, "x", 99);
+    w.t.gates.release("wave:before-commit");
+    await w.t.run();
+    expect([w.value(w.piece, "x"), w.value(w.piece, "y")]).toEqual([99, 12]);
+    w.t.gates.release("wave:after-commit");
+    await w.settle();
+    expect([w.value(w.piece, "x"), w.value(w.piece, "y")]).toEqual([99, 12]);
+    await w.stop();
+  });
+});
+
+describe("consequences", () => {
+  test("[EX-W3] a consequence that touches another field merges with the mid-wave write", async () => {
+    const w = await raced(form, ["fields"]);
+    await w.write(w.ben, w.piece, "fields", { a: 1, b: 1 });
+    await w.settle();
+    w.t.gates.hold("wave:before-commit");
+    const e1 = await w.fire(w.owner, w.piece, "setA");
+    await w.patch(w.ben, w.piece, "fields", [replace("b", 50)]);
+    w.t.gates.release("wave:before-commit");
+    await w.settle();
+    expect(w.value(w.piece, "fields")).toEqual({ a: 2, b: 50 });
+    expect(lab.runs.get("setA")).toBe(1);
+    expect(w.naming(e1)).toBe(1);
+    await w.stop();
+  });
+
+  test("[EX-W4] an increment lands on a rival's value", async () => {
+    const w = await raced(counter, ["count"]);
+    w.t.gates.hold("wave:before-commit");
+    await w.fire(w.owner, w.piece, "inc");
+    await w.write(w.ben, w.piece, "count", 10);
+    w.t.gates.release("wave:before-commit");
+    await w.settle();
+    expect(w.value(w.piece, "count")).toBe(11);
+    expect(lab.runs.get("inc")).toBe(1);
+    await w.stop();
+  });
+
+  test("[EX-W5] a consequence beaten to what it read runs again on the new value, once", async () => {
+    const w = await raced(form, ["fields"]);
+    await w.write(w.ben, w.piece, "fields", { a: 1, b: 1 });
+    await w.settle();
+    w.t.gates.hold("wave:before-commit");
+    w.t.gates.hold("wave:after-commit");
+    const e1 = await w.fire(w.owner, w.piece, "bumpA");
+    await w.patch(w.ben, w.piece, "fields", [replace("a", 9)]);
+    w.t.gates.release("wave:before-commit");
+    await w.t.run();
+    expect(w.naming(e1)).toBe(0);
+    expect(w.entry(w.piece, "bumpA", e1)?.consequenced).toBeUndefined();
+    w.t.gates.release("wave:after-commit");
+    await w.settle();
+    expect(w.value(w.piece, "fields")).toEqual({ a: 10, b: 1 });
+    expect(lab.runs.get("bumpA")).toBe(2);
+    expect(w.naming(e1)).toBe(1);
+    expect(w.watermark()).toBeGreaterThanOrEqual(w.head() - 1);
+    await w.stop();
+  });
+
+  test("[EX-W6] a raced event is never dropped, however often it loses", async () => {
+    const w = await raced(counter, ["count"]);
+    w.t.gates.hold("wave:before-commit", { times: 6 });
+    const e1 = await w.fire(w.owner, w.piece, "bump");
+    for (let round = 1; round <= 6; round += 1) {
+      expect(w.t.gates.waiting("wave:before-commit")).toBe(1);
+      await w.write(w.ben, w.piece, "count", round * 10);
+      w.t.gates.release("wave:before-commit");
+      await w.t.run();
+    }
+    await w.settle();
+    expect(w.value(w.piece, "count")).toBe(61);
+    expect(w.naming(e1)).toBe(1);
+    expect(w.host.spaceStats(w.space).events.dropped).toBe(0);
+    await w.stop();
+  });
+
+  test("[EX-W7] of three events in a wave the raced one alone goes back", async () => {
+    const w = await raced(cascade, ["p", "log"]);
+    w.t.gates.hold("wave:before-commit", { times: 2 });
+    await w.fire(w.owner, w.piece, "note", 0);
+    await w.fire(w.owner, w.piece, "note", 1);
+    const e1 = await w.fire(w.owner, w.piece, "first", 5);
+    await w.fire(w.owner, w.piece, "note", 2);
+    w.t.gates.release("wave:before-commit");
+    await w.t.run();
+    w.t.gates.hold("wave:after-commit");
+    await w.write(w.ben, w.piece, "p", 50);
+    w.t.gates.release("wave:before-commit");
+    await w.t.run();
+    expect(w.value(w.piece, "log")).toEqual([0, 1, 2]);
+    expect(w.value(w.piece, "p")).toBe(50);
+    expect(w.naming(e1)).toBe(0);
+    w.t.gates.release("wave:after-commit");
+    await w.settle();
+    expect(w.value(w.piece, "p")).toBe(51);
+    expect(w.value(w.piece, "q")).toBe(10);
+    await w.stop();
+  });
+});
+
+describe("the firing session's own later writes", () => {
+  test("[EX-W8] what a session wrote after its click supersedes the consequence, path by path", async () => {
+    const w = await raced(form, ["text", "edits", "fields"]);
+    w.t.gates.hold("wave:before-commit");
+    const e1 = await w.fire(w.owner, w.piece, "fill", "abc");
+    await w.write(w.owner, w.piece, "text", "typed");
+    w.t.gates.release("wave:before-commit");
+    await w.settle();
+    expect([w.value(w.piece, "text"), w.value(w.piece, "edits")]).toEqual(["typed", 1]);
+    expect(lab.runs.get("fill")).toBe(1);
+    expect(w.naming(e1)).toBe(1);
+
+    await w.write(w.owner, w.piece, "fields", { a: "", b: "" });
+    await w.settle();
+    w.t.gates.hold("wave:before-commit");
+    await w.fire(w.owner, w.piece, "fillBoth", "click");
+    await w.patch(w.owner, w.piece, "fields", [replace("a", "typed")]);
+    w.t.gates.release("wave:before-commit");
+    await w.settle();
+    expect(w.value(w.piece, "fields")).toEqual({ a: "typed", b: "click" });
+    await w.stop();
+  });
+
+  test("[EX-W9] it holds where the write came before the handler ran", async () => {
+    const w = await raced(form, ["text", "edits"]);
+    w.t.gates.hold("drain:before-queue");
+    await w.fire(w.owner, w.piece, "fill", "abc");
+    await w.write(w.owner, w.piece, "text", "typed");
+    w.t.gates.release("drain:before-queue");
+    await w.settle();
+    expect([w.value(w.piece, "text"), w.value(w.piece, "edits")]).toEqual(["typed", 1]);
+    await w.stop();
+  });
+
+  test("[EX-W10] another session of the same user does not supersede", async () => {
+    const w = await raced(form, ["text", "edits"]);
+    const other = await w.t.connected("ana", "ana2");
+    await other.call("space.open", { space: w.space, watches: [] });
+    w.t.gates.hold("wave:before-commit");
+    await w.fire(w.owner, w.piece, "fill", "abc");
+    await w.write(other, w.piece, "text", "other tab");
+    w.t.gates.release("wave:before-commit");
+    await w.settle();
+    expect([w.value(w.piece, "text"), w.value(w.piece, "edits")]).toEqual(["abc", 1]);
+    await w.stop();
+  });
+});
