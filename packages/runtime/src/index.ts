@@ -8,6 +8,7 @@ export type {
   Readable,
   Stored,
   Stream,
+  Value,
 } from "./cell/types.js";
 export { computed, type NodeOptions } from "./computed/computed.js";
 export { AbortError, NotServedError, PatternError } from "./errors.js";

@@ -15,8 +15,7 @@ import {
 } from "@tidemark/protocol";
 import type { ReadEntry } from "@tidemark/scheduler";
 import type { CellAccess } from "./cell/access.js";
-import type { Readable } from "./cell/types.js";
-import { REF } from "./cell/types.js";
+import { REF, type Value } from "./cell/types.js";
 import { entriesOf } from "./computed/derivation.js";
 import { runInFrame } from "./frame/frame.js";
 import {
@@ -178,12 +177,12 @@ export class Runtime {
   // Outside of runs
 
   /** A plain read: nothing is logged or computed. `undefined` where the document is not held. */
-  read<T>(handle: Readable<T>): T | undefined {
+  read<T>(handle: Value<T>): T | undefined {
     return this.#plain("a plain read").get(handle[REF]) as T | undefined;
   }
 
   /** Whether what a handle shows is on its way: not held, or not computed yet. */
-  isPending(handle: Readable<unknown>): boolean {
+  isPending(handle: Value<unknown>): boolean {
     const tx = this.#plain("a plain read");
     try {
       tx.get(handle[REF]);

@@ -75,16 +75,19 @@ async function thrownEverywhere(call: () => unknown): Promise<Record<string, unk
   return thrown;
 }
 
-test.each(AMBIENT)("[RT-F1] %s throws outside a handler, and after an await", async (name, call) => {
-  const thrown = await thrownEverywhere(call);
+test.each(AMBIENT)(
+  "[RT-F1] %s throws outside a handler, and after an await",
+  async (name, call) => {
+    const thrown = await thrownEverywhere(call);
 
-  expect(Object.keys(thrown).sort()).toEqual(["after an await", "body", "computed", "outside"]);
-  for (const [place, error] of Object.entries(thrown)) {
-    expect(isTidemarkError(error, "frame"), place).toBe(true);
-    expect(String(error), place).toContain(`${name}()`);
-    expect(String(error), place).toContain("handler");
-  }
-});
+    expect(Object.keys(thrown).sort()).toEqual(["after an await", "body", "computed", "outside"]);
+    for (const [place, error] of Object.entries(thrown)) {
+      expect(isTidemarkError(error, "frame"), place).toBe(true);
+      expect(String(error), place).toContain(`${name}()`);
+      expect(String(error), place).toContain("handler");
+    }
+  },
+);
 
 const LATER: readonly (readonly [name: string, call: (ctx: HandlerContext) => unknown])[] = [
   ["navigateTo", (ctx) => ctx.navigateTo("there")],
@@ -94,21 +97,24 @@ const LATER: readonly (readonly [name: string, call: (ctx: HandlerContext) => un
   ["revokeSpaceAccess", (ctx) => ctx.revokeSpaceAccess(BEN)],
 ];
 
-test.each(LATER)("[RT-F2] %s is a typed refusal in a handler until it is served", async (name, call) => {
-  const space = createTestSpace();
-  const piece = space.start(
-    pattern({
-      id: "later",
-      version: "1",
-      build: () => ({ go: action("go", (ctx) => call(ctx)) }),
-    }),
-  );
+test.each(LATER)(
+  "[RT-F2] %s is a typed refusal in a handler until it is served",
+  async (name, call) => {
+    const space = createTestSpace();
+    const piece = space.start(
+      pattern({
+        id: "later",
+        version: "1",
+        build: () => ({ go: action("go", (ctx) => call(ctx)) }),
+      }),
+    );
 
-  expect(await space.fire(idOf(piece, "go"))).toMatchObject({
-    kind: "errored",
-    error: { code: "not-served", message: expect.stringContaining(name) },
-  });
-});
+    expect(await space.fire(idOf(piece, "go"))).toMatchObject({
+      kind: "errored",
+      error: { code: "not-served", message: expect.stringContaining(name) },
+    });
+  },
+);
 
 test("[RT-F2] defineModule refuses, so that no declaration is taken and then ignored", () => {
   expect(thrownBy(() => defineModule({}))).toMatchObject({ code: "frame" });
@@ -132,33 +138,36 @@ const CHANCE: readonly (readonly [name: string, call: () => unknown])[] = [
   ["Math.random", () => Math.random()],
 ];
 
-test.each(CHANCE)("[RT-F4] %s throws in a body, a computed and a handler, and says what to use", async (_name, call) => {
-  const space = createTestSpace();
-  const thrown: unknown[] = [];
-  const piece = space.start(
-    pattern({
-      id: "chance",
-      version: "1",
-      build: () => {
-        thrown.push(thrownBy(call));
-        return {
-          value: computed("value", () => void thrown.push(thrownBy(call))),
-          go: action("go", () => void thrown.push(thrownBy(call))),
-        };
-      },
-    }),
-  );
-  await space.demand(idOf(piece, "value"));
-  await space.fire(idOf(piece, "go"));
+test.each(CHANCE)(
+  "[RT-F4] %s throws in a body, a computed and a handler, and says what to use",
+  async (_name, call) => {
+    const space = createTestSpace();
+    const thrown: unknown[] = [];
+    const piece = space.start(
+      pattern({
+        id: "chance",
+        version: "1",
+        build: () => {
+          thrown.push(thrownBy(call));
+          return {
+            value: computed("value", () => void thrown.push(thrownBy(call))),
+            go: action("go", () => void thrown.push(thrownBy(call))),
+          };
+        },
+      }),
+    );
+    await space.demand(idOf(piece, "value"));
+    await space.fire(idOf(piece, "go"));
 
-  // describePiece builds once, startPiece once, and then the two runs.
-  expect(thrown).toHaveLength(4);
-  for (const error of thrown) {
-    expect(error).toMatchObject({ code: "frame" });
-    expect(String(error)).toContain("in a handler");
-  }
-  expect(thrownBy(call)).toBeUndefined();
-});
+    // describePiece builds once, startPiece once, and then the two runs.
+    expect(thrown).toHaveLength(4);
+    for (const error of thrown) {
+      expect(error).toMatchObject({ code: "frame" });
+      expect(String(error)).toContain("in a handler");
+    }
+    expect(thrownBy(call)).toBeUndefined();
+  },
+);
 
 test("[RT-F5] the host's functions are put back exactly, also after a throw and a nested run", async () => {
   const before = {
@@ -294,7 +303,10 @@ test("[RT-F9] a computed may not write or send, and a body may not read", async 
         const go = action("go", () => undefined);
         thrown.push(thrownBy(() => n.get()));
         const value = computed("value", () => {
-          thrown.push(thrownBy(() => n.set(2)), thrownBy(() => go.send(null)));
+          thrown.push(
+            thrownBy(() => n.set(2)),
+            thrownBy(() => go.send(null)),
+          );
           return n.get();
         });
         const write = action("write", () => {

@@ -99,7 +99,11 @@ test("[RT-H2] the payload is parsed by the schema, defaults included", async () 
       id: "parsing",
       version: "1",
       build: () => ({
-        vote: handler("vote", z.object({ option: z.string().min(1), n: z.number().default(1) }), (p) => p),
+        vote: handler(
+          "vote",
+          z.object({ option: z.string().min(1), n: z.number().default(1) }),
+          (p) => p,
+        ),
       }),
     }),
   );

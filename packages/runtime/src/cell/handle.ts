@@ -2,7 +2,7 @@ import { FrameError, type DocId, type Link } from "@tidemark/protocol";
 import { currentFrame, placeOf } from "../frame/frame.js";
 import type { CellAccess } from "./access.js";
 import { childRef, linkOfRef, type NodeRef } from "./node-ref.js";
-import { REF, type Cell, type Readable, type Stream } from "./types.js";
+import { REF, type Cell, type Stream, type Value } from "./types.js";
 
 /** The access of the frame that runs now, or the plain one of the handle's owner. */
 function accessOf(ref: NodeRef): CellAccess {
@@ -118,12 +118,12 @@ export function streamHandle<P>(
 }
 
 /** Whether a value is a handle of this API. */
-export function isHandle(value: unknown): value is Readable<unknown> {
+export function isHandle(value: unknown): value is Value<unknown> {
   return value instanceof NodeHandle;
 }
 
 /** The same address under another access: how `ctx.cell()` works after an `await`. */
-export function withAccess<H extends Readable<unknown> | Stream<never>>(
+export function withAccess<H extends Value<unknown> | Stream<never>>(
   handle: H,
   access: CellAccess,
 ): H {

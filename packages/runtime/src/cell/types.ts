@@ -5,24 +5,26 @@ import type { NodeRef } from "./node-ref.js";
 /** @internal Where handles keep their address. */
 export const REF: unique symbol = Symbol("tidemark.ref");
 
-/** What may be asked for below a value of type T. */
+/** What may be asked for below a value of type T. Tuples keep unions from being taken apart. */
 export type KeyOf<T> = unknown extends T
   ? string | number
-  : T extends readonly unknown[]
+  : [NonNullable<T>] extends [readonly unknown[]]
     ? number
-    : T extends object
-      ? keyof T & string
+    : [NonNullable<T>] extends [object]
+      ? keyof NonNullable<T> & string
       : string | number;
 
-/** What is below it; `undefined` where a key may be missing. */
+/** What is below it; `undefined` where a key or the value itself may be missing. */
 export type At<T, K> = unknown extends T
   ? unknown
-  : T extends readonly (infer E)[]
+  : [NonNullable<T>] extends [readonly (infer E)[]]
     ? E | undefined
-    : K extends keyof T
-      ? string extends keyof T
-        ? T[K] | undefined
-        : T[K]
+    : K extends keyof NonNullable<T>
+      ? string extends keyof NonNullable<T>
+        ? NonNullable<T>[K] | undefined
+        : undefined extends T
+          ? NonNullable<T>[K] | undefined
+          : NonNullable<T>[K]
       : unknown;
 
 /** Element of a list. */
@@ -35,8 +37,8 @@ export type ElementOf<T> = unknown extends T
 /** What may be stored where `T` is read. */
 export type Stored<T> = unknown extends T ? unknown : Exclude<T, undefined>;
 
-/** Something with a value: a cell, a computed, a list, a part of the argument. */
-export interface Readable<T> {
+/** Something that can be read: what functions take that only read. */
+export interface Value<out T> {
   /** @internal */
   readonly [REF]: NodeRef;
   /** Its stored address. */
@@ -48,6 +50,10 @@ export interface Readable<T> {
    * @throws NarrowingUnsupportedError in a computed, for a user- or session-scoped cell.
    */
   get(): T;
+}
+
+/** Something with a value: a cell, a computed, a list, a part of the argument. */
+export interface Readable<T> extends Value<T> {
   /** The part at a key or index. */
   key<K extends KeyOf<T>>(key: K): Readable<At<T, K>>;
   /** The keys, or the indices of a list, without their values: a change of a value repeats nothing. */

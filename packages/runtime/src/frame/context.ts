@@ -1,7 +1,7 @@
 import { toLinkValue, type JsonValue, type Link, type Principal } from "@tidemark/protocol";
 import { cellHandle, streamHandle, withAccess } from "../cell/handle.js";
 import { linkOfRef } from "../cell/node-ref.js";
-import { REF, type Cell, type Readable, type Stream } from "../cell/types.js";
+import { REF, type Cell, type Readable, type Stream, type Value } from "../cell/types.js";
 import { AbortError, NotServedError } from "../errors.js";
 import { createPieceIn, type CreatePieceOptions, type PieceLink } from "../piece/create.js";
 import type { Pattern } from "../pattern/pattern.js";
@@ -52,7 +52,7 @@ export interface HandlerContext {
 /** The functions of one run's frame. Ambient functions call the same ones. */
 export function contextFor(event: EventScope): HandlerContext {
   const { tx } = event;
-  const use = <H extends Readable<unknown> | Stream<never>>(handle: H): H => withAccess(handle, tx);
+  const use = <H extends Value<unknown> | Stream<never>>(handle: H): H => withAccess(handle, tx);
   return {
     cell: use as HandlerContext["cell"],
     stream: use as HandlerContext["stream"],
@@ -99,7 +99,7 @@ export function streamFromLink<P>(link: Link, access?: EventScope["tx"]): Stream
 }
 
 /** The stored form of a handle's address, for values that hold links. */
-export function linkValueOf(handle: Readable<unknown> | Stream<never>): JsonValue {
+export function linkValueOf(handle: Value<unknown> | Stream<never>): JsonValue {
   return toLinkValue(linkOfRef(handle[REF]));
 }
 

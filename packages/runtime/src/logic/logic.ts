@@ -1,9 +1,9 @@
 import { isHandle } from "../cell/handle.js";
-import type { Computed, Readable } from "../cell/types.js";
+import type { Computed, Value } from "../cell/types.js";
 import { computed } from "../computed/computed.js";
 
 /** A handle, or a function that is asked when its value is needed. */
-export type Source<T> = Readable<T> | (() => T);
+export type Source<T> = Value<T> | (() => T);
 
 /** Values that count as no. */
 type Falsy = false | 0 | "" | null | undefined;

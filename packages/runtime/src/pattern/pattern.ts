@@ -1,6 +1,6 @@
-import type { ZodType, z } from "zod";
+import { z, type ZodType } from "zod";
 import { isHandle } from "../cell/handle.js";
-import type { Readable } from "../cell/types.js";
+import type { Readable, Value } from "../cell/types.js";
 import { PatternError } from "../errors.js";
 import { runInFrame } from "../frame/frame.js";
 import { argumentHandle } from "./argument.js";
@@ -34,7 +34,7 @@ export interface PatternSpec<S extends ZodType, R extends PatternResult> {
 /** One built instance of a pattern: its nodes and its result, bound to a piece. */
 export interface BuiltPattern {
   readonly nodes: ReadonlyMap<string, PieceNode>;
-  readonly result: ReadonlyMap<string, Readable<unknown>>;
+  readonly result: ReadonlyMap<string, Value<unknown>>;
 }
 
 /** A named, versioned definition of cells, computeds, streams and handlers (builtins.md). */
@@ -74,9 +74,14 @@ export function pattern<S extends ZodType, R extends PatternResult>(
     title: spec.title,
     description: spec.description,
     argument: spec.argument,
-    fingerprint: spec.fingerprint ?? String(spec.build),
+    fingerprint: spec.fingerprint ?? `${String(spec.build)}\n${schemaText(spec.argument)}`,
     instantiate: (target) => instantiate(spec, target),
   };
+}
+
+function schemaText(schema: ZodType | undefined): string {
+  if (schema === undefined) return "";
+  return JSON.stringify(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }));
 }
 
 function instantiate<S extends ZodType, R extends PatternResult>(
@@ -98,8 +103,8 @@ function instantiate<S extends ZodType, R extends PatternResult>(
 function checkedResult(
   patternId: string,
   result: PatternResult,
-): ReadonlyMap<string, Readable<unknown>> {
-  const checked = new Map<string, Readable<unknown>>();
+): ReadonlyMap<string, Value<unknown>> {
+  const checked = new Map<string, Value<unknown>>();
   for (const [name, value] of Object.entries(result)) {
     if (!isHandle(value)) {
       const message = `pattern ${patternId} returns ${JSON.stringify(name)} that is no cell, computed, list, stream or part of the argument`;

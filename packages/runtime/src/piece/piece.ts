@@ -62,7 +62,7 @@ export class PieceInstance implements Piece {
 
   value<T>(name: string): Readable<T> | undefined {
     const shown = this.#built.result.get(name);
-    if (shown !== undefined) return shown as Readable<T>;
+    if (shown !== undefined) return shown as unknown as Readable<T>;
     const node = this.#built.nodes.get(name);
     return node === undefined || node.kind === "handler" ? undefined : this.#handleOf(node);
   }
