@@ -23,7 +23,7 @@ const bump: PatchOp = { op: "increment", path: ["n"], value: 1 };
 /** Branches (protocol.md §8). */
 export const BRANCH_CASES: readonly EngineCase[] = [
   [
-    "[ME-F1] a branch reads through to its parent as of the seq it was made at",
+    "[ME-H1] a branch reads through to its parent as of the seq it was made at",
     (h, { expect }) => {
       const engine = h.open();
       set(engine, "a", { n: 1 });
@@ -39,7 +39,7 @@ export const BRANCH_CASES: readonly EngineCase[] = [
     },
   ],
   [
-    "[ME-F2] a commit to a branch takes a seq of the space and is seen on that branch alone",
+    "[ME-H2] a commit to a branch takes a seq of the space and is seen on that branch alone",
     (h, { expect }) => {
       const engine = h.open();
       set(engine, "a", { n: 1 });
@@ -53,7 +53,7 @@ export const BRANCH_CASES: readonly EngineCase[] = [
     },
   ],
   [
-    "[ME-F3] a branch of a branch reads through both, and history runs through them",
+    "[ME-H3] a branch of a branch reads through both, and history runs through them",
     (h, { expect }) => {
       const engine = h.open();
       set(engine, "a", { n: 1 });
@@ -68,7 +68,7 @@ export const BRANCH_CASES: readonly EngineCase[] = [
     },
   ],
   [
-    "[ME-F4] reads on a branch conflict with that branch's commits alone",
+    "[ME-H4] reads on a branch conflict with that branch's commits alone",
     (h, { expect }) => {
       const engine = h.open();
       set(engine, "a", { n: 1 });
@@ -82,7 +82,7 @@ export const BRANCH_CASES: readonly EngineCase[] = [
     },
   ],
   [
-    "[ME-F5] a deleted branch is gone with what it held; main, and a branch others read through, stay",
+    "[ME-H5] a deleted branch is gone with what it held; main, and a branch others read through, stay",
     (h, { expect }) => {
       const engine = h.open();
       set(engine, "a", { n: 1 });

@@ -7,7 +7,7 @@ import {
   type ValueOperation,
 } from "@tidemark/protocol";
 import { createArbitraries } from "@tidemark/protocol/testing";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Engine } from "../../src/index.js";
 import { A1, ANA, at, doc, S } from "../../src/testing/harness.js";
