@@ -159,3 +159,31 @@ export const deep = pattern({
     return { n, c1, c2, c3, c4, inc };
   },
 });
+
+/** The counter again, with other arithmetic. */
+export const counter2 = pattern({
+  id: "counter",
+  version: "2",
+  build: () => {
+    const count = cell("count", z.number(), { default: 0 });
+    const double = computed("double", () => count.get() * 3);
+    const inc = action("inc", () => {
+      count.increment(10);
+    });
+    return { count, double, inc };
+  },
+});
+
+/** Handlers that do not behave. */
+export const unkept = pattern({
+  id: "unkept",
+  version: "1",
+  build: () => {
+    const n = cell("n", z.number(), { default: 0 });
+    const typed = handler("typed", z.object({ by: z.number() }), ({ by }) => {
+      n.increment(by);
+    });
+    const never = action("never", () => new Promise<void>(() => undefined));
+    return { n, typed, never };
+  },
+});
