@@ -15,3 +15,5 @@ export {
   planSweep,
 } from "./reconcile/retire.js";
 export type { OriginStates, ReplicaFacts, SweepPlan } from "./reconcile/retire.js";
+export { alsoOverwritten, overwrittenBy, withoutOverwritten } from "./reconcile/supersede.js";
+export type { Overwritten } from "./reconcile/supersede.js";

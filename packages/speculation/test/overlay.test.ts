@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { ValueOperation } from "@tidemark/protocol";
 import { Overlay } from "@tidemark/speculation";
 import {
   append,
@@ -269,5 +270,36 @@ describe("edits", () => {
       );
     }
     expect(see("double")).toBe(10);
+  });
+
+  test("[SP-N9] an edit that is in the store hides what an earlier event's echo wrote there", () => {
+    const { replica, overlay, see } = setup();
+    replica.row("n", { a: 0, b: 0 }, 1);
+    const patch = (path: string, value: number): ValueOperation => ({
+      op: "patch",
+      value: [{ op: "replace", path: [path], value }],
+    });
+    overlay.openIntent(event("e1"), STREAM);
+    const both: ValueOperation = {
+      op: "patch",
+      value: [
+        { op: "replace", path: ["a"], value: 1 },
+        { op: "replace", path: ["b"], value: 1 },
+      ],
+    };
+    overlay.sealHandler(event("e1"), echo("e1", { n: both }));
+    overlay.sealEdit(local(1), opsOf({ n: patch("a", 5) }), at(1));
+    overlay.openIntent(event("e2"), STREAM);
+    overlay.sealHandler(event("e2"), echo("e2", { n: patch("b", 2) }));
+    overlay.acked(local(1), at(4));
+    replica.row("n", { a: 5, b: 0 }, 4, "authored");
+    overlay.sweep(replica.facts);
+    expect(see("n")).toEqual({ a: 5, b: 2 });
+    overlay.withdrawFrom(0);
+    overlay.reopen("intent e1");
+    overlay.sealHandler(event("e1"), echo("e1", { n: both }));
+    expect(see("n")).toEqual({ a: 5, b: 1 });
+    overlay.restore("intent e2");
+    expect(see("n")).toEqual({ a: 5, b: 2 });
   });
 });

@@ -39,8 +39,15 @@ export class Shown {
     return true;
   }
 
-  notify(): void {
-    for (const listener of this.#listeners) listener();
+  /** A subscriber that throws keeps nobody else from being told. */
+  notify(report: (error: unknown) => void): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener();
+      } catch (error) {
+        report(error);
+      }
+    }
   }
 
   compute(): Resolved {
@@ -99,14 +106,7 @@ export class Publisher {
 
   #tell(touched: ReadonlySet<Shown>): void {
     const changed = [...touched].filter((shown) => shown.refresh());
-    for (const shown of changed) {
-      try {
-        shown.notify();
-      } catch (error) {
-        // A subscriber that throws keeps nobody else from being told.
-        this.#report(error);
-      }
-    }
+    for (const shown of changed) shown.notify(this.#report);
   }
 
   #forget(shown: Shown, key: InstanceKey): void {

@@ -45,7 +45,7 @@ export class StartedPieces {
   }
 
   closeAll(): void {
-    for (const id of [...this.#pieces.keys()]) this.close(id);
+    for (const id of this.#pieces.keys()) this.close(id);
     this.demand(false);
   }
 

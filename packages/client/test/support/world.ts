@@ -148,8 +148,14 @@ export class World {
       if (entry === undefined) throw new Error(`${eventId} is not in its stream`);
       return entry;
     });
+    // W stays below what this wave has not handled.
+    const left = served.engine.entries
+      .pending()
+      .filter((entry) => !entries.some((handled) => handled.seq === entry.seq));
+    const covered = Math.min(head, ...left.map((entry) => entry.seq - 1)) as Seq;
+    const watermark = wave.watermark ?? covered;
     const verdict = served.commitDerived(TEST_HOLDER, (): DerivedBatch => ({
-      derivedThrough: wave.watermark ?? head,
+      derivedThrough: watermark,
       consequenceOf: entries.map(({ eventId }) => eventId),
       changes: Object.entries(wave.writes ?? {}).map(([name, op]) => ({
         id: this.node(name),
@@ -167,7 +173,7 @@ export class World {
       })),
       frontiers: entries.map(({ stream, seq }) => ({ stream, seq })),
       basis: [],
-      watermark: wave.watermark ?? head,
+      watermark,
     }));
     if (!verdict.ok) throw verdict.error;
     await this.run();

@@ -11,6 +11,8 @@ import type {
 import { writtenKeys } from "../reconcile/rebase.js";
 import { originDone, planSweep } from "../reconcile/retire.js";
 import type { OriginStates, ReplicaFacts } from "../reconcile/retire.js";
+import { alsoOverwritten, overwrittenBy, withoutOverwritten } from "../reconcile/supersede.js";
+import type { Overwritten } from "../reconcile/supersede.js";
 import { ChangeLog } from "./changes.js";
 import type { OverlayChange } from "./changes.js";
 import { inputOrigin, intentOrigin } from "./entry.js";
@@ -107,6 +109,7 @@ export class Overlay {
       seq: undefined,
       entries: [],
       reads: NO_KEYS,
+      overwritten: new Map(),
       cascade: new Set(),
       ran: false,
     };
@@ -140,7 +143,9 @@ export class Overlay {
   sealHandler(eventId: EventId, echo: SealedEcho): SealResult {
     const slot = this.#intent(this.#rootOf(eventId));
     if (slot === undefined) return { accepted: false, changes: [] };
-    const entry = this.#entry("handler", echo, new Set([slot.origin, intentOrigin(eventId)]));
+    const ops = withoutOverwritten(echo.ops, slot.overwritten);
+    const origins = new Set([slot.origin, intentOrigin(eventId)]);
+    const entry = this.#entry("handler", { ...echo, ops }, origins);
     this.#slots.replace({
       ...slot,
       entries: [...slot.entries, entry],
@@ -344,11 +349,37 @@ export class Overlay {
       this.#drop(entry);
       return;
     }
+    if (entry.kind === "edit") this.#supersede(entry);
     this.#pull(entry);
     for (const slot of this.slots) {
       if (!slot.entries.includes(entry)) continue;
       this.#slots.replace({ ...slot, entries: slot.entries.filter((other) => other !== entry) });
     }
+  }
+
+  /**
+   * An edit is in the store: what this session did before it and is still open was done on what it
+   * then overwrote, and the server will not bring that back (seed 001 §3d).
+   */
+  #supersede(edit: OverlayEntry): void {
+    const overwritten = overwrittenBy(edit);
+    if (overwritten.size === 0) return;
+    for (const slot of this.slots) {
+      if (slot.kind === "input" && slot.entries.includes(edit)) return;
+      if (slot.kind !== "intent") continue;
+      const all = alsoOverwritten(slot.overwritten, overwritten);
+      const entries = slot.entries.map((entry) => this.#trim(entry, overwritten));
+      this.#slots.replace({ ...slot, overwritten: all, entries });
+    }
+  }
+
+  #trim(entry: OverlayEntry, overwritten: Overwritten): OverlayEntry {
+    const ops = withoutOverwritten(entry.ops, overwritten);
+    if ([...entry.ops].every(([key, list]) => ops.get(key) === list)) return entry;
+    for (const key of entry.ops.keys()) this.#log.touch(key);
+    const next = { ...entry, ops };
+    this.view.replace(entry, next);
+    return next;
   }
 
   #endIntent(eventId: EventId): void {

@@ -1,4 +1,5 @@
 import type { DocId, EventId, InstanceKey, LocalSeq, Seq } from "@tidemark/protocol";
+import type { Overwritten } from "../reconcile/supersede.js";
 import type { OriginKey, OverlayEntry } from "./entry.js";
 
 interface SlotBase {
@@ -16,6 +17,8 @@ export interface IntentSlot extends SlotBase {
   readonly seq: Seq | undefined;
   /** What its runs read, cascade included, also where they wrote nothing, threw or were pending. */
   readonly reads: ReadonlySet<InstanceKey>;
+  /** What this session overwrote afterwards and the replica carries: the echo does not show there. */
+  readonly overwritten: Overwritten;
   /** Ids of events that its own echo sent, at any depth. Only this client knows them. */
   readonly cascade: ReadonlySet<EventId>;
   /** Whether a run has come to its end since the slot was opened or last withdrawn. */

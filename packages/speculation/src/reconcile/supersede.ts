@@ -1,0 +1,50 @@
+import { isPathPrefix, overwrittenPaths, touchedPaths } from "@tidemark/protocol";
+import type { InstanceKey, Path, ValueOperation } from "@tidemark/protocol";
+import type { OverlayEntry } from "../overlay/entry.js";
+
+/** The places that a session's own later commit overwrote, per instance. */
+export type Overwritten = ReadonlyMap<InstanceKey, readonly Path[]>;
+
+/** What an edit overwrites; merging operations overwrite nothing (seed 001 §3d). */
+export function overwrittenBy(entry: OverlayEntry): Overwritten {
+  const paths = new Map<InstanceKey, readonly Path[]>();
+  for (const [key, ops] of entry.ops) {
+    const overwritten = ops.flatMap((op) => overwrittenPaths(op));
+    if (overwritten.length > 0) paths.set(key, overwritten);
+  }
+  return paths;
+}
+
+/** Both together. */
+export function alsoOverwritten(a: Overwritten, b: Overwritten): Overwritten {
+  const all = new Map(a);
+  for (const [key, paths] of b) all.set(key, [...(all.get(key) ?? []), ...paths]);
+  return all;
+}
+
+/**
+ * What the server will leave of a consequence write that the firing session overwrote afterwards: a
+ * patch at or below an overwritten path goes, and so does a whole-document write of a document that
+ * was rewritten whole (seed 001 §3d). An echo that kept them would show over the newer value.
+ */
+export function withoutOverwritten(
+  ops: ReadonlyMap<InstanceKey, readonly ValueOperation[]>,
+  overwritten: Overwritten,
+): ReadonlyMap<InstanceKey, readonly ValueOperation[]> {
+  if (overwritten.size === 0) return ops;
+  const left = new Map<InstanceKey, readonly ValueOperation[]>();
+  for (const [key, list] of ops) {
+    const paths = overwritten.get(key);
+    const kept = paths === undefined ? list : list.flatMap((op) => leftOf(op, paths));
+    if (kept.length > 0) left.set(key, kept);
+  }
+  return left;
+}
+
+function leftOf(op: ValueOperation, overwritten: readonly Path[]): readonly ValueOperation[] {
+  const gone = (path: Path): boolean => overwritten.some((over) => isPathPrefix(over, path));
+  if (op.op !== "patch") return gone([]) ? [] : [op];
+  const kept = op.value.filter((step) => !touchedPaths(step).every(gone));
+  if (kept.length === op.value.length) return [op];
+  return kept.length === 0 ? [] : [{ op: "patch", value: kept }];
+}
