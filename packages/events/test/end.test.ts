@@ -64,6 +64,7 @@ test("[EV-E4] the receipt is the handler's value under the event and stream, or 
   const id = receiptIdFor(ev("e5"), STREAM);
 
   expect(receiptFor(ev("e5"), STREAM, 42)).toEqual({ id, value: 42 });
+  expect(receiptFor(ev("e5"), STREAM, null)).toEqual({ id, value: null });
   expect(receiptFor(ev("e5"), STREAM, undefined)).toEqual({ id, value: {} });
   expect(receiptFor(ev("e5"), OTHER_STREAM, undefined).id).not.toBe(id);
 });

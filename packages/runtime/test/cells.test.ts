@@ -43,6 +43,20 @@ test("[RT-C1] a cell that was never written reads as its default and stores noth
   expect(stored(space, piece, "value")).toBeUndefined();
 });
 
+test("[RT-C1] null is a value and no absence: no default shows through it", async () => {
+  const { space, piece, go } = withCell<{ a: number | null } | null>({ a: 1 }, (value) => {
+    value.update((draft) => {
+      if (draft !== null) draft.a = null;
+    });
+    const part = value.key("a").get();
+    value.update(() => null);
+    return [part, value.get()];
+  });
+
+  expect(await go()).toEqual({ kind: "sealed", value: [null, null] });
+  expect(stored(space, piece, "value")).toBeNull();
+});
+
 test("[RT-C2] set overwrites the whole without reading, and a key of it by a patch", async () => {
   const whole = withCell({ n: 1 }, (value) => value.set({ n: 5 }));
   await whole.go();

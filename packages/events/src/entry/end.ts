@@ -77,7 +77,7 @@ export function receiptFor(
   stream: DocId,
   value: JsonValue | undefined,
 ): { readonly id: DocId; readonly value: JsonValue } {
-  return { id: receiptIdFor(eventId, stream), value: value ?? {} };
+  return { id: receiptIdFor(eventId, stream), value: value === undefined ? {} : value };
 }
 
 function endFields(end: EntryEnd): EndFields {

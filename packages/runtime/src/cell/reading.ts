@@ -38,11 +38,11 @@ export interface Place {
 export function locate(reader: DocumentReader, start: NodeRef, through: boolean): Place {
   let ref = start;
   for (let hop = 0; hop <= MAX_HOPS; hop += 1) {
-    const document = reader.document(ref) ?? ref.initial;
+    const document = orElse(reader.document(ref), ref.initial);
     const found = firstLink(document, ref.path, through);
     if (found === undefined) {
       const value = document === undefined ? undefined : getAt(document, ref.path);
-      return { ref, value: value ?? ref.fallback };
+      return { ref, value: orElse(value, ref.fallback) };
     }
     reader.log(ref, found.prefix, "value");
     ref = refThrough(ref, found.link, ref.path.slice(found.prefix.length));
@@ -70,6 +70,14 @@ function resolved(
     const at = `${target.space ?? ""} ${target.scope} ${target.id} ${JSON.stringify(target.path)}`;
     return within.has(at) ? undefined : (resolved(reader, target, within) ?? null);
   });
+}
+
+/** `null` is a value: only what is absent falls back. */
+export function orElse(
+  value: JsonValue | undefined,
+  otherwise: JsonValue | undefined,
+): JsonValue | undefined {
+  return value === undefined ? otherwise : value;
 }
 
 function firstLink(
@@ -118,7 +126,7 @@ function holdsLink(value: JsonValue): boolean {
 function replaceLinks(value: JsonValue, follow: (link: Link) => JsonValue | undefined): JsonValue {
   if (!holdsLink(value)) return value;
   const link = asLink(value);
-  if (link !== undefined) return follow(link) ?? value;
+  if (link !== undefined) return orElse(follow(link), value) as JsonValue;
   if (isJsonArray(value)) return value.map((item) => replaceLinks(item, follow));
   if (!isJsonObject(value)) return value;
   const copy: MutableJsonObject = {};

@@ -4,3 +4,5 @@ export {
   type FireOptions,
   type TestSpaceOptions,
 } from "./test-space.js";
+// For packages that import the runtime alone.
+export { checkSpecCoverage, runReadmeExample } from "@tidemark/protocol/testing";

@@ -12,6 +12,7 @@ import {
 } from "@tidemark/protocol";
 import type { MergeRequest } from "../cell/access.js";
 import type { NodeRef } from "../cell/node-ref.js";
+import { orElse } from "../cell/reading.js";
 
 type Current = JsonValue | undefined;
 
@@ -71,7 +72,7 @@ function mergingOp(
 /** Takes the part at a path out; nothing to do where nothing is there. */
 export function removalAt(end: NodeRef, current: Current): ValueOperation | undefined {
   const { path } = end;
-  const document = current ?? end.initial;
+  const document = orElse(current, end.initial);
   if (document === undefined || getAt(document, path) === undefined) return undefined;
   return onDocument(current, document, { op: "remove", path });
 }
@@ -83,7 +84,7 @@ export function removalOfValue(
   value: JsonValue,
 ): ValueOperation | undefined {
   const { path } = end;
-  const document = current ?? end.initial;
+  const document = orElse(current, end.initial);
   if (document === undefined || getAt(document, path) === undefined) return undefined;
   return onDocument(current, document, { op: "remove", path, value });
 }

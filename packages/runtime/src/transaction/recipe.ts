@@ -41,10 +41,16 @@ export function recipeOperation(
 }
 
 function afterRecipe(before: JsonValue | undefined, recipe: (draft: never) => unknown): unknown {
-  if (typeof before !== "object" || before === null) return recipe(before as never) ?? before;
+  if (typeof before !== "object" || before === null)
+    return returnedOr(before, recipe(before as never));
   if (!hasProtoKey(before)) return immer.produce(before, recipe as (draft: unknown) => unknown);
   const draft = copyOf(before);
-  return recipe(draft as never) ?? draft;
+  return returnedOr(draft, recipe(draft as never));
+}
+
+/** A recipe that returns nothing has changed its draft. */
+function returnedOr(draft: unknown, returned: unknown): unknown {
+  return returned === undefined ? draft : returned;
 }
 
 function copyOf(value: JsonValue): JsonValue {

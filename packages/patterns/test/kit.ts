@@ -1,0 +1,40 @@
+import type { HandlerOutcome, Pattern, Piece, Readable } from "@tidemark/runtime";
+import { createTestSpace, type FireOptions, type TestSpace } from "@tidemark/runtime/testing";
+
+/** A piece in a space of its own, with everything it shows demanded. */
+export interface Stage {
+  readonly space: TestSpace;
+  readonly piece: Piece;
+  fire(handler: string, payload?: unknown, options?: FireOptions): Promise<HandlerOutcome>;
+  see(name: string): unknown;
+}
+
+export async function stage(pattern: Pattern, argument?: unknown): Promise<Stage> {
+  const space = createTestSpace();
+  const piece = space.start(pattern, argument);
+  for (const node of piece.nodes.values()) {
+    if (node.kind !== "handler") await space.demand(node.id);
+  }
+  const named = (name: string): Readable<unknown> => {
+    const value = piece.value(name);
+    if (value === undefined) throw new Error(`no value ${name}`);
+    return value;
+  };
+  return {
+    space,
+    piece,
+    async fire(handler, payload = null, options = {}) {
+      const stream = piece.stream(handler);
+      if (stream === undefined) throw new Error(`no handler ${handler}`);
+      const outcome = await space.fire(stream.link.id, payload as never, options);
+      await space.settle();
+      return outcome;
+    },
+    see: (name) => space.runtime.read(named(name)),
+  };
+}
+
+/** Somebody else than the test space's own user. */
+export function asUser(user: string): FireOptions {
+  return { actor: { user: user as never, session: "tab" as never } };
+}
