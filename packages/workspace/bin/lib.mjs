@@ -74,10 +74,13 @@ function isInstalled() {
 
 /** Compiles every package and app; turbo passes over what did not change. */
 export async function build() {
-  const { code, output } = await run(tool("turbo"), ["run", "build", "--output-logs=errors-only"], {
-    quiet: true,
-    env: { TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },
-  });
+  const { code, output } = await pnpm(
+    ["exec", "turbo", "run", "build", "--output-logs=errors-only"],
+    {
+      quiet: true,
+      env: { TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },
+    },
+  );
   if (code !== 0) {
     console.error(output);
     throw new Error("the build failed: see above");

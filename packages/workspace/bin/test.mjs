@@ -3,18 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { findChromium } from "./chromium.mjs";
-import {
-  bold,
-  build,
-  green,
-  install,
-  pnpm,
-  red,
-  run,
-  scratch,
-  tool,
-  yellow,
-} from "./lib.mjs";
+import { bold, build, green, install, pnpm, red, run, scratch, tool, yellow } from "./lib.mjs";
 
 const HELP = `npm test [-- options]
 
@@ -64,7 +53,9 @@ const steps = {
       run(process.execPath, ["packages/workspace/bin/check-layout.mjs"], quiet),
     ),
   types: () =>
-    whole("types", () => run(tool("turbo"), ["run", "check", "--output-logs=errors-only"], quiet)),
+    whole("types", () =>
+      pnpm(["exec", "turbo", "run", "check", "--output-logs=errors-only"], quiet),
+    ),
   packages: () => packages(),
   scenarios: () => scenarios(),
   browser: () => browser(),

@@ -86,7 +86,7 @@ export class SpaceLink {
   watchesChanged(): void {
     if (this.#watchesDue) return;
     this.#watchesDue = true;
-    queueMicrotask(() => {
+    void Promise.resolve().then(() => {
       this.#watchesDue = false;
       if (this.state.value.state === "open") void this.#sendWatches();
     });

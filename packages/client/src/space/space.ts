@@ -208,7 +208,7 @@ export class Space {
       const end = live.subscribe((value, { pending }) => {
         if (pending) return;
         resolve(value ?? {});
-        queueMicrotask(() => {
+        void Promise.resolve().then(() => {
           end();
           live.release();
           release();

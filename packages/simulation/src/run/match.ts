@@ -60,7 +60,8 @@ function matchesObject(
 ): boolean {
   if (actual === null || typeof actual !== "object" || Array.isArray(actual)) return false;
   const fields = actual as Readonly<Record<string, unknown>>;
-  const known = depth === "partial" || Object.keys(fields).every((key) => Object.hasOwn(expected, key));
+  const known =
+    depth === "partial" || Object.keys(fields).every((key) => Object.hasOwn(expected, key));
   return (
     known &&
     Object.entries(expected).every(([key, each]) =>

@@ -1,4 +1,5 @@
 import {
+  type CompactionPolicy,
   type Engine,
   openBetterSqlite3,
   openEngine,
@@ -7,7 +8,6 @@ import {
 } from "@tidemark/memory-engine";
 import {
   type AcceptedCommit,
-  asSeq,
   type Clock,
   type DocId,
   type EventId,
@@ -15,6 +15,7 @@ import {
   type Random,
   type ScopeKey,
   type Seq,
+  seq as toSeq,
   type SpaceId,
   type StreamEntry,
 } from "@tidemark/protocol";
@@ -37,10 +38,19 @@ export class StoreObserver {
     return this.#engine.head();
   }
 
+  watermark(): Seq {
+    return this.#engine.watermark();
+  }
+
+  /** Runs the compaction of streams, as the loop does at quiet moments. */
+  compact(policy: Partial<CompactionPolicy>): void {
+    this.#engine.compact(policy);
+  }
+
   /** Every commit above `seq`, in order. */
   commitsSince(seq: Seq): AcceptedCommit[] {
     const commits: AcceptedCommit[] = [];
-    for (let from = seq; ; ) {
+    for (let from = seq; ;) {
       const page = this.#engine.commitsSince(from, PAGE);
       commits.push(...page);
       const last = page[page.length - 1];
@@ -72,4 +82,4 @@ export class StoreObserver {
 
 const PAGE = 1_000;
 /** Before every commit. */
-export const BEFORE_ALL: Seq = asSeq(0);
+export const BEFORE_ALL: Seq = toSeq(0);

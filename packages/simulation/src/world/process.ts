@@ -52,7 +52,6 @@ export class ServerProcess {
     );
     this.memory = new MemoryServer({
       clock: options.clock,
-      storeClock: options.storeClock,
       random: options.random,
       gates: options.gates,
       stores,
@@ -61,6 +60,7 @@ export class ServerProcess {
     this.host = options.serving
       ? new ExecutorHost({
           memory: this.memory,
+          stores,
           patterns: options.patterns,
           clock: options.clock,
           gates: options.gates,

@@ -2,7 +2,6 @@ import type { Server } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
-  type ClientConnection,
   type Clock,
   type Connection,
   connectionOver,
@@ -40,18 +39,16 @@ export function listen(
 function listenLoopback(clock: Clock, accept: (connection: Connection) => void): Listener {
   const loopback = createLoopback(clock);
   loopback.onConnection(accept);
+  const drop = (): void => {
+    loopback.onConnection(undefined);
+    loopback.drop();
+  };
   return {
     transport: loopback.transport,
     // Deliveries are immediates of the clock: whoever drains it has waited for them.
     inFlight: 0,
-    drop() {
-      loopback.onConnection(undefined);
-      loopback.drop();
-    },
-    close() {
-      this.drop();
-      return Promise.resolve();
-    },
+    drop,
+    close: () => Promise.resolve(drop()),
   };
 }
 
@@ -122,6 +119,11 @@ async function listenWebSocket(accept: (connection: Connection) => void): Promis
   });
   const port = await startListening(http);
   let dialled = 0;
+  const drop = (): void => {
+    alive = false;
+    for (const connection of connections) connection.close();
+    http.close();
+  };
   return {
     transport: webSocketTransport(() => {
       const path = `/${(dialled += 1)}`;
@@ -135,15 +137,11 @@ async function listenWebSocket(accept: (connection: Connection) => void): Promis
     get inFlight() {
       return traffic.inFlight;
     },
-    drop() {
-      alive = false;
-      for (const connection of connections) connection.close();
-      http.close();
-    },
-    async close() {
-      this.drop();
+    drop,
+    close() {
+      drop();
       for (const socket of sockets.clients) socket.terminate();
-      await new Promise<void>((resolve) => void sockets.close(() => resolve()));
+      return new Promise((resolve) => void sockets.close(() => resolve()));
     },
   };
 }
@@ -191,17 +189,7 @@ function counted(socket: WebSocketLike, wire: Wire | undefined): WebSocketLike {
 }
 
 /** A transport to whichever process clients are to reach now. */
-export function switchedTransport(
-  clock: Clock,
-  current: () => Listener | undefined,
-  onDial: (connection: ClientConnection) => void,
-): Transport {
+export function switchedTransport(clock: Clock, current: () => Listener | undefined): Transport {
   const nowhere = createLoopback(clock).transport;
-  return {
-    connect() {
-      const connection = (current()?.transport ?? nowhere).connect();
-      onDial(connection);
-      return connection;
-    },
-  };
+  return { connect: () => (current()?.transport ?? nowhere).connect() };
 }

@@ -61,12 +61,42 @@ test.each([
 test.each([
   ["an unknown key of the file", (f: typeof good) => ({ ...f, extra: 1 }), /extra/u],
   ["an unknown policy", (f: typeof good) => ({ ...f, policy: { speed: 9 } }), /policy/u],
-  ["an unknown pattern", (f: typeof good) => ({ ...f, spaces: { A: { pieces: { p: { pattern: "q" } } } } }), /no pattern "q"/u],
-  ["an unknown expression", (f: typeof good) => ({ ...f, patterns: { main: { computed: { c: ["teleport"] } } } }), /unknown head "teleport"/u],
-  ["an unknown operation", (f: typeof good) => ({ ...f, patterns: { main: { handlers: { h: [["explode", "n"]] } } } }), /unknown head "explode"/u],
-  ["a wrong number of arguments", (f: typeof good) => ({ ...f, patterns: { main: { computed: { c: ["eq", 1] } } } }), /"eq" takes 2 arguments, not 1/u],
-  ["an operation deep in a branch", (f: typeof good) => ({ ...f, patterns: { main: { handlers: { h: [["if", true, [["nope"]]]] } } } }), /unknown head "nope"/u],
-  ["an expression deep in another", (f: typeof good) => ({ ...f, patterns: { main: { computed: { c: ["+", 1, ["*", 2, ["nope"]]] } } } }), /unknown head "nope"/u],
+  [
+    "an unknown pattern",
+    (f: typeof good) => ({ ...f, spaces: { A: { pieces: { p: { pattern: "q" } } } } }),
+    /no pattern "q"/u,
+  ],
+  [
+    "an unknown expression",
+    (f: typeof good) => ({ ...f, patterns: { main: { computed: { c: ["teleport"] } } } }),
+    /unknown head "teleport"/u,
+  ],
+  [
+    "an unknown operation",
+    (f: typeof good) => ({ ...f, patterns: { main: { handlers: { h: [["explode", "n"]] } } } }),
+    /unknown head "explode"/u,
+  ],
+  [
+    "a wrong number of arguments",
+    (f: typeof good) => ({ ...f, patterns: { main: { computed: { c: ["eq", 1] } } } }),
+    /"eq" takes 2 arguments, not 1/u,
+  ],
+  [
+    "an operation deep in a branch",
+    (f: typeof good) => ({
+      ...f,
+      patterns: { main: { handlers: { h: [["if", true, [["nope"]]]] } } },
+    }),
+    /unknown head "nope"/u,
+  ],
+  [
+    "an expression deep in another",
+    (f: typeof good) => ({
+      ...f,
+      patterns: { main: { computed: { c: ["+", 1, ["*", 2, ["nope"]]] } } },
+    }),
+    /unknown head "nope"/u,
+  ],
   ["a step that is no object", (f: typeof good) => ({ ...f, steps: ["idle"] }), /steps\.0/u],
 ])("%s makes the file bad", (_name, change, words) => {
   expect(problem(change)).toMatch(words);

@@ -1,0 +1,44 @@
+import type { Seq, SpaceId } from "@tidemark/protocol";
+import type { NamedEvent } from "./client.js";
+import { BEFORE_ALL, type StoreObserver } from "./observer.js";
+import type { ServerProcess } from "./process.js";
+
+/** How often an event's handler has completed with its consequences committed, by what the store holds. */
+export function completedRuns(observer: StoreObserver, event: NamedEvent): number {
+  const naming = observer
+    .commitsSince(BEFORE_ALL)
+    .filter(({ consequenceOf }) => consequenceOf?.includes(event.eventId));
+  return naming.filter(({ seq }) => isSuccess(observer, event, seq)).length;
+}
+
+/** An error, a refusal and a drop are consequences and no runs. */
+function isSuccess(observer: StoreObserver, event: NamedEvent, seq: Seq): boolean {
+  const entries = observer
+    .entries(event.stream, event.eventId)
+    .filter((entry) => entry.consequenced && entry.duplicate !== true && entry.seq <= seq);
+  return entries.length === 0 || entries.some((entry) => entry.status === undefined);
+}
+
+/** A counter of seed 001 §7 by its dotted name, summed over the processes there have been. */
+export function sumCounter(
+  processes: readonly ServerProcess[],
+  space: SpaceId,
+  name: string,
+): number | undefined {
+  let sum: number | undefined;
+  for (const { host } of processes) {
+    if (!host) continue;
+    const value = name.split(".").reduce<unknown>(step, {
+      ...host.spaceStats(space),
+      push: host.stats().push,
+    });
+    if (typeof value === "number") sum = (sum ?? 0) + value;
+  }
+  return sum;
+}
+
+function step(value: unknown, key: string): unknown {
+  return value !== null && typeof value === "object" && Object.hasOwn(value, key)
+    ? (value as Record<string, unknown>)[key]
+    : undefined;
+}

@@ -1,0 +1,550 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ServingPolicy } from "@tidemark/executor";
+import {
+  type Acl,
+  type DocId,
+  type JsonValue,
+  type Random,
+  seededRandom,
+  type Seq,
+  type SessionId,
+  type SpaceId,
+  systemClock,
+  toLinkValue,
+} from "@tidemark/protocol";
+import { VirtualClock } from "@tidemark/protocol/testing";
+import { type Pattern, PatternRegistry } from "@tidemark/runtime";
+import { buildPattern, type PatternHost } from "../pattern/build-pattern.js";
+import { StepFailure } from "../run/failure.js";
+import type { ClientFile, PolicyFile, Scenario } from "../scenario/file.js";
+import { parseAddress } from "../scenario/address.js";
+import { type NamedEvent, ScenarioClient, type Watched } from "./client.js";
+import { WorldGates } from "./gates.js";
+import { completedRuns, sumCounter } from "./inspect.js";
+import { BEFORE_ALL, StoreObserver } from "./observer.js";
+import { hashOf, Places } from "./places.js";
+import { ServerProcess } from "./process.js";
+import { type Listener, switchedTransport, type TransportKind } from "./switchboard.js";
+
+/** How a world is made. */
+export interface WorldOptions {
+  readonly transport: TransportKind;
+  readonly seed: number;
+  readonly trace: (line: string) => void;
+}
+
+const DEFAULT_ACL = { alice: "OWNER", "*": "WRITE" } as const;
+const SETTLE_LIMIT_MS = 5_000;
+
+/**
+ * Everything a scenario runs on: virtual time, real stores in a temporary folder, server processes, clients, and who
+ * is called what. It moves the parts and judges nothing.
+ */
+export class World {
+  readonly clock = new VirtualClock();
+  readonly gates = new WorldGates();
+  readonly places: Places;
+  readonly clients = new Map<string, ScenarioClient>();
+  readonly events = new Map<string, NamedEvent>();
+  readonly commits = new Map<string, Seq>();
+  readonly marks = new Map<string, Seq>();
+  readonly trace: (line: string) => void;
+  readonly #scenario: Scenario;
+  readonly #options: WorldOptions;
+  readonly #dir: string;
+  readonly #processes: ServerProcess[] = [];
+  readonly #observers = new Map<string, StoreObserver>();
+  readonly #watched = new Map<string, ClientFile>();
+  readonly #waits = new Map<string, (() => void)[]>();
+  #lives = 0;
+
+  constructor(scenario: Scenario, options: WorldOptions) {
+    this.#scenario = scenario;
+    this.#options = options;
+    this.trace = options.trace;
+    this.places = new Places(scenario, options.seed);
+    this.#dir = mkdtempSync(join(tmpdir(), "tidemark-scenario-"));
+  }
+
+  /** Makes the spaces and pieces of the file, then starts the server and connects the clients. */
+  async begin(): Promise<void> {
+    await this.#setUp();
+    for (const name of this.places.spaceNames) {
+      this.marks.set(name, this.observer(name).head());
+    }
+    if (this.#scenario.autostart === false) {
+      for (const [name, file] of Object.entries(this.#scenario.clients)) this.#connect(name, file);
+      return;
+    }
+    await this.startProcess("server");
+    for (const [name, file] of Object.entries(this.#scenario.clients)) this.#connect(name, file);
+    await this.drain();
+  }
+
+  /** Frees the real machine. */
+  async end(): Promise<void> {
+    for (const client of this.clients.values()) client.drop();
+    for (const process of this.#processes) await process.dispose();
+    for (const observer of this.#observers.values()) observer.close();
+    rmSync(this.#dir, { recursive: true, force: true });
+  }
+
+  // — time —
+
+  /** Runs everything that can run without time moving, on all transports. */
+  async drain(): Promise<void> {
+    do {
+      await this.clock.drain();
+      if (this.#inFlight > 0) await realTurn();
+    } while (this.#inFlight > 0);
+  }
+
+  /** Moves time, firing timers in order and letting everything run between them. */
+  async advance(ms: number): Promise<void> {
+    const until = this.clock.monotonic() + ms;
+    await this.drain();
+    while (this.clock.monotonic() < until) {
+      const fired = await this.clock.advanceToNextTimer(until - this.clock.monotonic());
+      if (!fired) await this.clock.advance(Math.max(0, until - this.clock.monotonic()));
+      await this.drain();
+    }
+    await this.clock.advance(0);
+    await this.drain();
+  }
+
+  /** Lets time go from timer to timer until something holds. False where it does not within the limit. */
+  async reach(holds: () => boolean, within = SETTLE_LIMIT_MS): Promise<boolean> {
+    const until = this.clock.monotonic() + within;
+    for (;;) {
+      await this.drain();
+      if (holds()) return true;
+      const left = until - this.clock.monotonic();
+      if (left < 0 || !(await this.clock.advanceToNextTimer(left))) return false;
+    }
+  }
+
+  /** Waits for a promise as the world goes on; time moves as timers need. */
+  async until<T>(promise: Promise<T>, what: string): Promise<T> {
+    let done = false;
+    const watched = promise.finally(() => {
+      done = true;
+    });
+    watched.catch(() => undefined);
+    if (!(await this.reach(() => done))) throw new StepFailure(`${what} did not end`);
+    return watched;
+  }
+
+  get #inFlight(): number {
+    return this.#processes.reduce((sum, { listener }) => sum + (listener?.inFlight ?? 0), 0);
+  }
+
+  // — processes —
+
+  async startProcess(name: string): Promise<void> {
+    if (this.process(name)?.alive) throw new Error(`process "${name}" is running`);
+    const process = this.#makeProcess(name, true);
+    this.#processes.push(process);
+    await process.start();
+    await this.drain();
+  }
+
+  /** The latest process of a name. */
+  process(name: string): ServerProcess | undefined {
+    return last(this.#processes, (process) => process.name === name);
+  }
+
+  requireProcess(name: string): ServerProcess {
+    const process = this.process(name);
+    if (!process?.alive) throw new Error(`process "${name}" is not running`);
+    return process;
+  }
+
+  /** Every process there has been, the dead ones too. */
+  get processes(): readonly ServerProcess[] {
+    return this.#processes;
+  }
+
+  crash(name: string): void {
+    this.trace(`process ${name} dies`);
+    this.process(name)?.crash();
+    this.gates.processEnded(name);
+  }
+
+  async stopProcess(name: string): Promise<void> {
+    await this.until(this.requireProcess(name).stop(), `stopping ${name}`);
+    this.gates.processEnded(name);
+    await this.drain();
+  }
+
+  #makeProcess(name: string, serving: boolean): ServerProcess {
+    const life = (this.#lives += 1);
+    const clock = this.clock.child({ name });
+    return new ServerProcess({
+      name,
+      clock,
+      storeClock: this.clock,
+      random: this.#random(`process ${name} ${life}`),
+      gates: this.gates.forProcess(name, () => this.crash(name)),
+      storesDir: this.#storesDir,
+      transport: serving ? this.#options.transport : "loopback",
+      patterns: this.#patterns({
+        busy: (ms) => this.clock.spend(ms),
+        waitFor: (gate) => this.#waitFor(gate),
+      }),
+      policy: servingPolicy(this.#scenario.policy),
+      serving,
+    });
+  }
+
+  get #storesDir(): string {
+    return join(this.#dir, "spaces");
+  }
+
+  /** Whom clients reach: the running process that was started last. */
+  get #listener(): Listener | undefined {
+    return last(this.#processes, ({ alive }) => alive)?.listener;
+  }
+
+  // — clients —
+
+  connectClient(name: string, file: ClientFile): void {
+    if (this.clients.get(name)?.live) throw new Error(`client "${name}" is connected`);
+    this.#connect(name, file);
+  }
+
+  client(name: string): ScenarioClient {
+    const client = this.clients.get(name);
+    if (!client) throw new Error(`there is no client "${name}"`);
+    return client;
+  }
+
+  /** The tab is opened again under its session id, and knows nothing. */
+  reload(name: string): void {
+    const earlier = this.client(name);
+    earlier.drop();
+    const file = this.#watched.get(name);
+    if (!file) throw new Error(`client "${name}" was never connected`);
+    this.#connect(name, file).inherit(earlier);
+  }
+
+  #connect(name: string, file: ClientFile): ScenarioClient {
+    const clock = this.clock.child({ name });
+    const client = new ScenarioClient({
+      name,
+      user: file.user,
+      identity: this.places.user(file.user),
+      sessionId: file.session as SessionId,
+      transport: switchedTransport(clock, () => this.#listener),
+      clock,
+      random: this.#random(`client ${name} ${(this.#lives += 1)}`),
+      patterns: this.#patterns({ busy: () => undefined, waitFor: () => undefined }),
+      pacing: this.#scenario.policy?.appendPacing,
+      onError: (error) => this.trace(`client ${name}: ${String(error)}`),
+    });
+    this.clients.set(name, client);
+    this.#watched.set(name, file);
+    for (const space of this.places.spaceNames) {
+      client.open(this.places.space(space));
+      for (const piece of this.places.piecesOf(space)) this.#show(client, file, space, piece);
+    }
+    return client;
+  }
+
+  /** Every client that watches everything watches a new piece too. */
+  pieceAppeared(space: string, name: string): void {
+    for (const client of this.clients.values()) {
+      const file = this.#watched.get(client.name);
+      const piece = this.places.piecesOf(space).find((each) => each.name === name);
+      if (file && piece && client.live) this.#show(client, file, space, piece);
+    }
+  }
+
+  watchedOf(name: string): Watched {
+    return this.#watched.get(name)?.watch === undefined ? "whole" : [];
+  }
+
+  #show(
+    client: ScenarioClient,
+    file: ClientFile,
+    space: string,
+    piece: { readonly name: string; readonly id: DocId },
+  ): void {
+    const nodes = file.watch
+      ?.map((address) => parseAddress(address))
+      .filter((address) => address?.space === space && address.piece === piece.name)
+      .map((address) => address?.node ?? "");
+    if (nodes?.length === 0) return;
+    client.watch(this.places.space(space), piece.id, nodes ?? "whole");
+  }
+
+  // — patterns —
+
+  #patterns(posture: Pick<PatternHost, "busy" | "waitFor">): PatternRegistry {
+    const registry = new PatternRegistry();
+    const built = new Map<string, Pattern>();
+    const host: PatternHost = {
+      ...posture,
+      resolve: (address) => this.places.link(address),
+      pattern: (name) => built.get(name) ?? build(name),
+      pieceCreated: (name, pattern, id) => this.#pieceCreated(name, pattern, id as DocId),
+    };
+    const build = (name: string): Pattern => {
+      const pattern = buildPattern(name, this.places.patternFile(name), host);
+      built.set(name, pattern);
+      return pattern;
+    };
+    for (const name of Object.keys(this.#scenario.patterns)) registry.register(build(name));
+    return registry;
+  }
+
+  #pieceCreated(name: string, pattern: string, id: DocId): void {
+    // A handler's piece stands in the space of the piece that handled; files use one space for it.
+    const [space = ""] = this.places.spaceNames;
+    this.places.addPiece(space, name, pattern, id);
+  }
+
+  #waitFor(name: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waits.set(name, [...(this.#waits.get(name) ?? []), resolve]);
+    });
+  }
+
+  /** Releases the handlers that wait under a name now. */
+  let(name: string): void {
+    const waiting = this.#waits.get(name) ?? [];
+    this.#waits.delete(name);
+    for (const resolve of waiting) resolve();
+  }
+
+  // — stores —
+
+  /** What is durable in a space. */
+  observer(space: string): StoreObserver {
+    const known = this.#observers.get(space);
+    if (known) return known;
+    const id = this.places.space(space);
+    const observer = new StoreObserver(this.#storesDir, id, this.clock, this.#random("observer"));
+    this.#observers.set(space, observer);
+    return observer;
+  }
+
+  /** W and the highest seq that is not the loop's own. */
+  coverage(space: string): { readonly watermark: number; readonly input: number } {
+    const observer = this.observer(space);
+    const inputs = observer.commitsSince(BEFORE_ALL).filter((commit) => commit.class !== "derived");
+    return { watermark: observer.watermark(), input: inputs[inputs.length - 1]?.seq ?? 0 };
+  }
+
+  observerOf(space: SpaceId): StoreObserver {
+    return this.observer(this.#nameOf(space));
+  }
+
+  // — what is asked of a world —
+
+  /** The event that a step named. */
+  event(name: string): NamedEvent {
+    const event = this.events.get(name);
+    if (!event) throw new Error(`no step named an event "${name}"`);
+    return event;
+  }
+
+  /** The seq of a named commit or event, or the number itself. */
+  seqOf(name: string | number): number {
+    if (typeof name === "number") return name;
+    const commit = this.commits.get(name);
+    if (commit !== undefined) return commit;
+    const { space, stream, eventId, seq } = this.event(name);
+    const stored = this.observerOf(space).entries(stream, eventId)[0]?.seq ?? seq;
+    if (stored === undefined) throw new Error(`the store has no entry of "${name}"`);
+    return stored;
+  }
+
+  completedRuns(name: string): number {
+    const event = this.event(name);
+    return completedRuns(this.observerOf(event.space), event);
+  }
+
+  counter(space: string, name: string): number | undefined {
+    return sumCounter(this.#processes, this.places.space(space), name);
+  }
+
+  isActive(space: string): boolean {
+    const id = this.places.space(space);
+    return this.#processes.some(({ alive, host }) => alive && host?.isActive(id) === true);
+  }
+
+  /** Objects that running processes hold for a space. */
+  held(space: string): number {
+    const id = this.places.space(space);
+    return this.#processes.reduce(
+      (sum, { alive, host }) => sum + (alive ? (host?.held(id) ?? 0) : 0),
+      0,
+    );
+  }
+
+  /** The name of the process that holds a live lease. */
+  leaseHolder(space: string): string | undefined {
+    const holder = this.observer(space).liveHolder();
+    return this.#processes.find(({ host }) => host?.holder === holder)?.name;
+  }
+
+  /** Whether everything that was admitted to the spaces is covered, sent, and seen by whoever is online. */
+  isSettled(spaces: readonly string[]): boolean {
+    return this.whatIsLeft(spaces) === "";
+  }
+
+  /** Why the spaces are not settled; empty where they are. */
+  whatIsLeft(spaces: readonly string[]): string {
+    const left: string[] = [];
+    for (const space of spaces) {
+      const { watermark, input } = this.coverage(space);
+      if (watermark < input) left.push(`W of ${space} is ${watermark}, below ${input}`);
+      const id = this.places.space(space);
+      for (const client of this.clients.values()) {
+        if (!client.online) continue;
+        const unsent = client.unsent(id);
+        if (unsent > 0) left.push(`${client.name} has ${unsent} on their way to ${space}`);
+        if (client.client.busy) left.push(`${client.name} is busy`);
+      }
+    }
+    return left.join("; ");
+  }
+
+  /** A write's verdict: an online client's step ends with it. */
+  async verdict(client: ScenarioClient, promise: Promise<unknown>, what: string): Promise<void> {
+    promise.catch(() => undefined);
+    if (client.online) await this.until(promise, what);
+    else await this.drain();
+  }
+
+  gateSpace(name: string | undefined): { readonly space?: SpaceId } {
+    return name === undefined ? {} : { space: this.places.space(name) };
+  }
+
+  /** Raw entry fields, with people's names in `firedAt` turned into principals. */
+  entryFields(entry: Readonly<Record<string, JsonValue>>): Readonly<Record<string, JsonValue>> {
+    const firedAt = entry["firedAt"];
+    if (firedAt === null || typeof firedAt !== "object" || Array.isArray(firedAt)) return entry;
+    const fields = firedAt as Readonly<Record<string, JsonValue>>;
+    const user = fields["user"];
+    return typeof user === "string"
+      ? { ...entry, firedAt: { ...fields, user: this.places.user(user).did } }
+      : entry;
+  }
+
+  compact(space: string): void {
+    const { compactAfterEntries, compactAfterMs, compactMaxEntries } = this.#scenario.policy ?? {};
+    this.observer(space).compact({
+      ...(compactAfterEntries === undefined ? {} : { compactAfterEntries }),
+      ...(compactAfterMs === undefined ? {} : { compactAfterMs }),
+      ...(compactMaxEntries === undefined ? {} : { compactMaxEntries }),
+    });
+  }
+
+  #nameOf(space: SpaceId): string {
+    const name = this.places.spaceNames.find((each) => this.places.space(each) === space);
+    if (name === undefined) throw new Error(`space ${space} has no name here`);
+    return name;
+  }
+
+  // — set-up —
+
+  async #setUp(): Promise<void> {
+    const process = this.#makeProcess("set-up", false);
+    this.#processes.push(process);
+    await process.start();
+    for (const name of this.places.spaceNames) await this.#createSpace(name);
+    await process.stop();
+    this.gates.processEnded("set-up");
+    await this.drain();
+  }
+
+  async #createSpace(name: string): Promise<void> {
+    const file = this.#scenario.spaces[name];
+    const levels = file?.acl ?? DEFAULT_ACL;
+    const owner = Object.entries(levels).find(([, level]) => level === "OWNER")?.[0];
+    if (!owner) throw new Error(`space "${name}" has no owner`);
+    const clock = this.clock.child({ name: "set-up" });
+    const client = new ScenarioClient({
+      name: "set-up",
+      user: owner,
+      identity: this.places.user(owner),
+      sessionId: "set-up" as SessionId,
+      transport: switchedTransport(clock, () => this.#listener),
+      clock,
+      random: this.#random(`set-up ${name}`),
+      patterns: this.#patterns({ busy: () => undefined, waitFor: () => undefined }),
+      pacing: undefined,
+      onError: (error) => this.trace(`set-up: ${String(error)}`),
+    });
+    await this.drain();
+    await this.until(
+      client.client.createSpace(this.places.spaceKey(name), this.acl(levels)),
+      "genesis",
+    );
+    const space = this.places.space(name);
+    for (const piece of this.places.piecesOf(name)) {
+      const pattern = client.client.patterns.get(piece.pattern, "1");
+      const argument = this.argument(file?.pieces[piece.name]?.argument ?? {});
+      const { created } = client.create(
+        space,
+        pattern,
+        argument,
+        this.places.causeOf(name, piece.name),
+        [],
+      );
+      await this.until(created, `creating ${name}/${piece.name}`);
+    }
+    await this.until(client.logOut(), "logging out");
+    client.drop();
+  }
+
+  /** An access list by names of people. */
+  acl(levels: Readonly<Record<string, "READ" | "WRITE" | "OWNER">>): Acl {
+    return Object.fromEntries(
+      Object.entries(levels).map(([user, level]) => [
+        user === "*" ? "*" : this.places.user(user).did,
+        level,
+      ]),
+    ) as Acl;
+  }
+
+  /** An argument, with `{"link": address}` turned into links. */
+  argument(value: JsonValue): JsonValue {
+    if (value === null || typeof value !== "object") return value;
+    if (Array.isArray(value)) return value.map((each: JsonValue) => this.argument(each));
+    const fields = Object.entries(value as Record<string, JsonValue>);
+    const [first] = fields;
+    if (fields.length === 1 && first?.[0] === "link" && typeof first[1] === "string") {
+      return toLinkValue(this.places.link(first[1]).link);
+    }
+    return Object.fromEntries(fields.map(([key, each]) => [key, this.argument(each)]));
+  }
+
+  #random(name: string): Random {
+    return seededRandom(hashOf(`${this.#options.seed} ${name}`));
+  }
+}
+
+/** The serving loop's part of a file's policy. */
+function servingPolicy(policy: PolicyFile = {}): Partial<ServingPolicy> {
+  const { appendPacing: _, storeReadThrough: __, ...rest } = policy;
+  return Object.fromEntries(
+    Object.entries(rest).filter(([, value]) => value !== undefined),
+  ) as Partial<ServingPolicy>;
+}
+
+/** A turn of the real event loop: sockets need one. */
+function realTurn(): Promise<void> {
+  return new Promise((resolve) => void systemClock.immediate(resolve));
+}
+
+function last<T>(items: readonly T[], holds: (item: T) => boolean): T | undefined {
+  for (let i = items.length - 1; i >= 0; i--) {
+    const item = items[i];
+    if (item !== undefined && holds(item)) return item;
+  }
+  return undefined;
+}
