@@ -52,13 +52,7 @@ export class Scheduler {
       left: (node) => this.#marker.left(node),
     });
     this.#marker.bind(this.#deps);
-    const mutated = (): void => this.#check?.();
-    this.#runner = new Runner(
-      { passBudget, report, mutated },
-      this.#deps,
-      this.#marker,
-      this.#queue,
-    );
+    this.#runner = new Runner({ passBudget, report }, this.#deps, this.#marker, this.#queue);
     this.#events = new EventQueue(
       () => this.#wake(),
       (id, error) => report({ kind: "event-failed", id, error }),
@@ -125,7 +119,7 @@ export class Scheduler {
    * value only, never of its own and never of a withdrawal (SC-06).
    */
   notify(changes: readonly Change[], cause: "external" | "rollback"): void {
-    for (const change of changes) this.#runner.told(change, undefined, cause === "rollback");
+    for (const change of changes) this.#runner.notify(change, cause === "rollback");
   }
 
   /** Makes a node dirty whatever its inputs say. */
@@ -242,6 +236,7 @@ export class Scheduler {
    */
   checkLiveness(): void {
     this.#check = () => this.#compareLiveness();
+    this.#runner.mutated = this.#check;
     this.#check();
   }
 

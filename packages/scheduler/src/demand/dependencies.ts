@@ -30,7 +30,7 @@ export class Dependencies {
     this.#algorithm = createAlgorithm({
       // Values are pulled by running actions, not through the algorithm's own check.
       update: () => false,
-      notify: (node) => hooks.marked(node as ActionNode),
+      notify: hooks.marked as (node: ReactiveNode) => void,
       unwatched: (node) => this.#unwatched(node),
     });
   }
@@ -115,9 +115,11 @@ export class Dependencies {
       node.depsTail = next;
       return next.dep as Port;
     }
-    const own = this.index.get(read.key)?.writer === node;
-    const { port, created } = this.index.port(read, own);
-    if (created && !own && port.doc.writer !== undefined) this.#connect(port, port.doc.writer);
+    const doc = this.index.entry(read.key);
+    const own = doc.writer === node;
+    const port = this.index.port(doc, read, own);
+    if (port.writer === undefined && !own && doc.writer !== undefined)
+      this.#connect(port, doc.writer);
     const edge = this.#algorithm.link(port, node, this.#version);
     if (edge !== undefined) this.#edgeAdded(edge);
     return port;
@@ -134,6 +136,10 @@ export class Dependencies {
   #dropUnread(node: ActionNode): void {
     let edge = node.depsTail !== undefined ? node.depsTail.nextDep : node.deps;
     if (edge === undefined) return;
+    if (edge.nextDep === undefined) {
+      this.#dropLast(node, edge);
+      return;
+    }
     const dropped: Link[] = [];
     for (; edge !== undefined; edge = this.#algorithm.unlink(edge)) dropped.push(edge);
     // After all of them are out: leaving looks at the edges that remain.
@@ -141,6 +147,15 @@ export class Dependencies {
     for (const gone of dropped) this.heights.removed(gone);
     this.liveness.edgesRemoved(node, dropped);
     for (const gone of dropped) if (gone.dep.subs === undefined) this.#forget(gone.dep as Port);
+  }
+
+  /** The common case of {@link #dropUnread}: one edge to drop. */
+  #dropLast(node: ActionNode, edge: Link): void {
+    this.#algorithm.unlink(edge);
+    this.edges--;
+    this.heights.removed(edge);
+    this.liveness.edgeRemoved(node, edge);
+    if (edge.dep.subs === undefined) this.#forget(edge.dep as Port);
   }
 
   #connect(port: Port, writer: ActionNode): void {

@@ -31,6 +31,13 @@ export class Liveness {
     if (!(input.flags & WATCHING)) this.#enter(input);
   }
 
+  edgeRemoved(node: ActionNode, edge: Link): void {
+    const input = (edge.dep as Port).writer;
+    if (input === undefined || !(node.flags & WATCHING)) return;
+    if (--input.refs > 0 && !this.#hooks.cyclic()) return;
+    this.#leaveIfUnneeded([input]);
+  }
+
   /** Edges that `node` had until now. All references go before anything is judged: the node itself may leave by it. */
   edgesRemoved(node: ActionNode, edges: readonly Link[]): void {
     if (!(node.flags & WATCHING)) return;

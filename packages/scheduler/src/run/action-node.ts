@@ -52,6 +52,9 @@ export class ActionNode implements ReactiveNode, NodeHandle {
   tries = 0;
   gate: Gate | undefined = undefined;
 
+  /** While it runs: the edge that the next read will follow if it reads what the run before read. */
+  cursor: Link | undefined = undefined;
+
   /** What its children subscribe to, so that parents go first. */
   ownerPort: Port | undefined = undefined;
   /** Its own edge to its parent; stands before the reads. */

@@ -65,6 +65,13 @@ export class Marker {
       if (cause === undefined) node.flags |= STALE;
       return;
     }
+    if (cause !== undefined && node.bucket >= 0 && node.backoff === undefined) {
+      // Marked and queued already, as nearly all are in the middle of a settle.
+      node.flags |= STALE;
+      node.tries = 0;
+      node.gate?.changed();
+      return;
+    }
     this.#outside = cause === undefined;
     if (cause === undefined || !node.backoff?.members.has(cause)) this.#news(node, cause);
     if (cause !== undefined && this.#spent(node)) this.#cut(node, cycleThrough(node));
@@ -99,6 +106,7 @@ export class Marker {
   /** Begins the next pass: what waited for one is let go. */
   turn(): void {
     this.#queue.turn();
+    if (this.#retries.length === 0) return;
     for (const node of this.#retries.splice(0)) if (node.hold === "retry") this.unhold(node);
   }
 
@@ -195,8 +203,9 @@ export class Marker {
       node.flags |= RECURSED;
       return;
     }
+    const resting = this.#queue.size === 0;
     this.#queue.add(node, outside);
-    this.#options.wake();
+    if (resting) this.#options.wake();
   }
 
   /** Something new for the node: earlier failures and turns no longer count. */

@@ -17,8 +17,6 @@ const MAX_NESTED_RUNS = 128;
 export interface RunnerOptions {
   readonly passBudget: number;
   readonly report: (report: SchedulerReport) => void;
-  /** Called after each run and change of demand; tests check liveness here. */
-  readonly mutated: () => void;
 }
 
 /** Runs nodes, subscribes them to what they read, and tells the readers of what they changed. */
@@ -33,6 +31,12 @@ export class Runner {
   /** Inputs that this step has given way to once. */
   readonly #waitedFor = new Set<ActionNode>();
   #walk = 0;
+  /** Called after each run, where tests check liveness. */
+  mutated: (() => void) | undefined;
+  // What the two callbacks below are about; kept here so that no change makes a closure.
+  #cause: ActionNode | undefined;
+  #change: Change | undefined;
+  #rollback = false;
   runs = 0;
   failures = 0;
   retries = 0;
@@ -44,22 +48,47 @@ export class Runner {
     this.#queue = queue;
   }
 
-  get running(): boolean {
-    return this.#stack.length > 0;
-  }
+  readonly #tellReaders = (port: Port): void => {
+    const cause = this.#cause;
+    if (port.own) return;
+    for (let edge = port.subs; edge !== undefined; edge = edge.nextSub) {
+      if (edge.sub !== cause) this.#marker.dirty(edge.sub as ActionNode, cause);
+    }
+  };
+
+  readonly #tellOutsiders = (port: Port): void => {
+    if (port.own && (this.#rollback || isOwnValue(port.doc, port, this.#change?.after))) return;
+    for (let edge = port.subs; edge !== undefined; edge = edge.nextSub) {
+      this.#marker.dirty(edge.sub as ActionNode, undefined);
+    }
+  };
 
   /** One step of a pass: runs the node, or finds that it need not run. */
   step(node: ActionNode): void {
     if (!(node.flags & STALE) || !node.registered) return;
     if (!(node.flags & DIRTY)) this.#decide(node);
-    else if (this.#marker.gateOpen(node) && this.#run(node)) {
+    else if ((node.gate === undefined || this.#marker.gateOpen(node)) && this.#run(node)) {
       this.#makeCurrent(this.#takeAwaited());
       this.#makeCurrent(node);
+      this.#waitedFor.clear();
     }
-    this.#waitedFor.clear();
   }
 
   pull(key: InstanceKey): void {
+    const reader = this.#stack.at(-1);
+    const expected = reader?.cursor;
+    if (reader !== undefined && expected !== undefined) {
+      const port = expected.dep as Port;
+      if (port.key === key) {
+        // It reads what it read last time: the port knows whether the writer is current, without a lookup.
+        reader.cursor = expected.nextDep;
+        if (!(port.flags & PENDING)) return;
+      }
+    }
+    this.#pull(key);
+  }
+
+  #pull(key: InstanceKey): void {
     const writer = this.#deps.index.get(key)?.writer;
     if (writer === undefined) return;
     if (writer.flags & RUNNING) {
@@ -70,7 +99,7 @@ export class Runner {
     if (!isOpen(writer)) return;
     if (this.#stack.length >= MAX_NESTED_RUNS && this.#awaited === undefined) this.#await(writer);
     if (this.#awaited !== undefined || !this.#makeCurrent(writer)) throw new PullDeferredError(key);
-    if (this.#stack.length === 0) this.#waitedFor.clear();
+    if (this.#waitedFor.size > 0 && this.#stack.length === 0) this.#waitedFor.clear();
   }
 
   /** Makes the runs on the stack give way, unless they did so for this writer already and it is still not current. */
@@ -87,17 +116,13 @@ export class Runner {
     return awaited;
   }
 
-  /** Tells readers of a change; `cause` is the node that made it. */
-  told(change: Change, cause: ActionNode | undefined, rollback: boolean): void {
+  /** Tells readers of an outsider's change, or of one that was withdrawn. */
+  notify(change: Change, rollback: boolean): void {
     const doc = this.#deps.index.get(change.key);
     if (doc === undefined) return;
-    this.#deps.index.changed(doc, change, (port) => {
-      if (port.own && (cause !== undefined || rollback || isOwnValue(doc, port, change.after)))
-        return;
-      for (let edge = port.subs; edge !== undefined; edge = edge.nextSub) {
-        if (edge.sub !== cause) this.#marker.dirty(edge.sub as ActionNode, cause);
-      }
-    });
+    this.#rollback = rollback;
+    this.#change = change;
+    this.#deps.index.changed(doc, change, this.#tellOutsiders);
   }
 
   /** Registers a node as current with these reads, without a run. */
@@ -156,7 +181,7 @@ export class Runner {
   }
 
   #settled(node: ActionNode): void {
-    this.#queue.remove(node);
+    if (node.bucket >= 0) this.#queue.remove(node);
     node.flags &= ~(STALE | RECURSED);
     this.#deps.clearPorts(node);
     this.#marker.unblockReaders(node);
@@ -164,12 +189,14 @@ export class Runner {
 
   /** True when the run gave way to an input that must run first. */
   #run(node: ActionNode): boolean {
-    this.#queue.remove(node);
+    if (node.bucket >= 0) this.#queue.remove(node);
     node.lastPass = this.#queue.pass;
     node.flags = (node.flags & ~(STALE | RECURSED)) | RUNNING;
+    node.cursor = node.ownerLink === undefined ? node.deps : node.ownerLink.nextDep;
     this.#stack.push(node);
     const outcome = attempt(node);
     this.#stack.pop();
+    node.cursor = undefined;
     node.flags &= ~RUNNING;
     this.runs++;
     node.runs++;
@@ -178,7 +205,7 @@ export class Runner {
     if (!node.registered) this.#tell(node, outcome.changes);
     else if (gaveWay) this.#giveWay(node, outcome.reads);
     else this.#finish(node, outcome);
-    this.#options.mutated();
+    this.mutated?.();
     return gaveWay;
   }
 
@@ -214,13 +241,17 @@ export class Runner {
     if (node.live) this.#marker.marked(node);
   }
 
+  /** Tells the readers of what a node changed, itself aside: its own writes are no trigger. */
   #tell(node: ActionNode, changes: readonly Change[]): void {
+    if (changes.length === 0) return;
+    this.#cause = node;
     for (const change of changes) {
-      this.told(change, node, false);
-      for (const doc of node.docs) {
-        if (doc.key === change.key && doc.ownPorts > 0) doc.written = change.after;
-      }
+      const doc = docOf(node, change.key) ?? this.#deps.index.get(change.key);
+      if (doc === undefined) continue;
+      this.#deps.index.changed(doc, change, this.#tellReaders);
+      if (doc.ownPorts > 0 && doc.writer === node) doc.written = change.after;
     }
+    this.#cause = undefined;
   }
 
   #failed(node: ActionNode, outcome: RunOutcome): void {
@@ -287,6 +318,11 @@ function nextStaleInput(from: Link | undefined, walk: number): Link | undefined 
     const input = (edge.dep as Port).writer;
     if (input !== undefined && input.walk !== walk && isOpen(input)) return edge;
   }
+  return undefined;
+}
+
+function docOf(node: ActionNode, key: InstanceKey): DocEntry | undefined {
+  for (const doc of node.docs) if (doc.key === key) return doc;
   return undefined;
 }
 

@@ -99,6 +99,6 @@ export class PassQueue {
     const spent = this.#now;
     this.#now = this.#next;
     this.#next = spent;
-    this.#later.clear();
+    if (this.#later.size > 0) this.#later.clear();
   }
 }

@@ -37,20 +37,19 @@ export class TriggerIndex {
     return doc;
   }
 
-  /** The port of a read; `created` when nobody read that before. */
-  port(read: ReadEntry, own: boolean): { readonly port: Port; readonly created: boolean } {
-    const doc = this.entry(read.key);
+  /** The port of a read of this document; a new one, without edges, when nobody read that before. */
+  port(doc: DocEntry, read: ReadEntry, own: boolean): Port {
     let place = doc.root;
     for (const segment of read.path) place = child(place, segment);
     for (const port of place.ports) {
-      if (port.kind === read.kind && port.own === own) return { port, created: false };
+      if (port.kind === read.kind && port.own === own) return port;
     }
     const port = new Port(doc, place, read.path, read.kind, own);
     place.ports.push(port);
     doc.ports++;
     if (own) doc.ownPorts++;
     this.#ports++;
-    return { port, created: true };
+    return port;
   }
 
   /** Forgets a port without readers, and whatever stood only for it. */
@@ -87,9 +86,11 @@ export class TriggerIndex {
   changed(doc: DocEntry, change: Change, told: (port: Port) => void): void {
     const { before, after, paths } = change;
     if (before === after || doc.ports === 0) return;
-    if (paths === undefined || paths.length > MAX_HINTED_PATHS)
-      below(doc.root, before, after, told);
-    else for (const path of paths) along(doc.root, path, before, after, told);
+    const { root } = doc;
+    if (root.children === undefined) tell(root, before, after, told);
+    else if (paths === undefined || paths.length > MAX_HINTED_PATHS)
+      below(root, before, after, told);
+    else for (const path of paths) along(root, path, before, after, told);
   }
 }
 
