@@ -5,13 +5,26 @@ test("without options there is a port, an address of this machine alone, and a f
   const request = readConfig([], {});
   expect(request).toMatchObject({
     kind: "run",
-    config: { port: 8000, host: "127.0.0.1", dataDir: ".tidemark", durability: "normal", demo: true },
+    config: {
+      port: 8000,
+      host: "127.0.0.1",
+      dataDir: ".tidemark",
+      durability: "normal",
+      demo: true,
+    },
   });
 });
 
 test("a flag wins over its environment variable", () => {
-  const request = readConfig(["--port", "9001", "--data-dir", "/a"], { PORT: "9000", DATA_DIR: "/b", HOST: "::1" });
-  expect(request).toMatchObject({ kind: "run", config: { port: 9001, dataDir: "/a", host: "::1" } });
+  const request = readConfig(["--port", "9001", "--data-dir", "/a"], {
+    PORT: "9000",
+    DATA_DIR: "/b",
+    HOST: "::1",
+  });
+  expect(request).toMatchObject({
+    kind: "run",
+    config: { port: 9001, dataDir: "/a", host: "::1" },
+  });
 });
 
 test.each([
@@ -30,7 +43,9 @@ test.each([
 
 test("--help teaches every option and runs nothing", () => {
   const request = readConfig(["--help", "--port", "soon"], {});
-  expect(request.kind === "help" && request.text).toMatch(/--port.*PORT[\s\S]*--data-dir.*DATA_DIR/u);
+  expect(request.kind === "help" && request.text).toMatch(
+    /--port.*PORT[\s\S]*--data-dir.*DATA_DIR/u,
+  );
 });
 
 test("a flush deadline that does not parse keeps the bound and warns", () => {

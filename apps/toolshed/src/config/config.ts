@@ -12,6 +12,8 @@ export interface ToolshedConfig {
   readonly durability: "normal" | "full";
   /** T_flush, ms (seed 001 §3). */
   readonly flushDeadlineMs: number;
+  /** How long a lease lasts without a renewal, ms (seed 001 §2): what a standby waits for at most. */
+  readonly leaseTtlMs: number;
   readonly demo: boolean;
 }
 
@@ -22,6 +24,7 @@ export type ConfigRequest =
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
 const DEFAULT_FLUSH_DEADLINE_MS = 100;
+const DEFAULT_LEASE_TTL_MS = 15_000;
 
 const HELP = `toolshed: a Tidemark server on an embedded store
 
@@ -35,7 +38,8 @@ const HELP = `toolshed: a Tidemark server on an embedded store
   --help               this text
 
 Two processes may share a data folder: each space is served by the one that holds its lease, the other
-stands by. SERVER_EXECUTION_FLUSH_DEADLINE_MS tunes how long a wave may run before it is flushed (${DEFAULT_FLUSH_DEADLINE_MS}).`;
+stands by. SERVER_EXECUTION_FLUSH_DEADLINE_MS tunes how long a wave may run before it is flushed (${DEFAULT_FLUSH_DEADLINE_MS}),
+SERVER_EXECUTION_LEASE_TTL_MS how long the lease of a process that died stands (${DEFAULT_LEASE_TTL_MS}).`;
 
 const port = z.coerce
   .number({ message: "is a number" })
@@ -84,12 +88,14 @@ export function readConfig(
     );
     return { kind: "invalid", problems };
   }
-  const { value, warning } = flushDeadline(env["SERVER_EXECUTION_FLUSH_DEADLINE_MS"]);
+  const flush = milliseconds(env, "SERVER_EXECUTION_FLUSH_DEADLINE_MS", DEFAULT_FLUSH_DEADLINE_MS);
+  const lease = milliseconds(env, "SERVER_EXECUTION_LEASE_TTL_MS", DEFAULT_LEASE_TTL_MS);
   const { demo, patterns, ...rest } = parsed.data;
+  const tuned = { flushDeadlineMs: flush.value, leaseTtlMs: lease.value };
   return {
     kind: "run",
-    config: { ...rest, patterns, demo: demo === "true", flushDeadlineMs: value },
-    warnings: warning === undefined ? [] : [warning],
+    config: { ...rest, patterns, demo: demo === "true", ...tuned },
+    warnings: [...flush.warnings, ...lease.warnings],
   };
 }
 
@@ -113,13 +119,14 @@ function readFlags(argv: readonly string[]) {
 }
 
 /** Fails closed: a typo keeps the production bound and says so (seed 001 §5). */
-function flushDeadline(text: string | undefined): { value: number; warning?: string } {
-  if (text === undefined || text === "") return { value: DEFAULT_FLUSH_DEADLINE_MS };
+function milliseconds(
+  env: Readonly<Record<string, string | undefined>>,
+  name: string,
+  bound: number,
+): { readonly value: number; readonly warnings: readonly string[] } {
+  const text = env[name];
+  if (text === undefined || text === "") return { value: bound, warnings: [] };
   const value = Number(text);
-  return Number.isFinite(value) && value > 0
-    ? { value }
-    : {
-        value: DEFAULT_FLUSH_DEADLINE_MS,
-        warning: `SERVER_EXECUTION_FLUSH_DEADLINE_MS=${text} is no positive number: ${DEFAULT_FLUSH_DEADLINE_MS} ms stands`,
-      };
+  if (Number.isFinite(value) && value > 0) return { value, warnings: [] };
+  return { value: bound, warnings: [`${name}=${text} is no positive number: ${bound} ms stands`] };
 }

@@ -17,12 +17,12 @@ export interface LogSink {
   readonly isTTY?: boolean;
 }
 
-/** One JSON object a line; on a terminal, words and color instead. */
+/** One JSON object a line, `time` in milliseconds since the epoch; on a terminal, words and color instead. */
 export function createLog(clock: Pick<Clock, "now">, sink: LogSink): Log {
   return (level, message, fields = {}) => {
     const line = sink.isTTY
       ? pretty(level, message, fields)
-      : JSON.stringify({ at: new Date(clock.now()).toISOString(), level, message, ...fields });
+      : JSON.stringify({ time: clock.now(), level, message, ...fields });
     sink.write(`${line}\n`);
   };
 }

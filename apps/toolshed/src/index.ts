@@ -1,0 +1,5 @@
+/** `@tidemark/toolshed`: the server, composed of the packages below it. */
+export type { Demo } from "./demo/demo.js";
+export { createLog, type Log, type LogLevel, type LogSink } from "./log/log.js";
+export { SOCKET_PATH } from "./socket/accept-sockets.js";
+export { createToolshed, type Toolshed, type ToolshedOptions } from "./toolshed.js";

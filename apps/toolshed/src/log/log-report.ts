@@ -1,0 +1,33 @@
+import type { ServingReport } from "@tidemark/executor";
+import { describeError } from "./describe-error.js";
+import type { Log, LogLevel } from "./log.js";
+
+/** Fields that name things. Whatever else a report carries may hold values, and stays out of the log. */
+const NAMES = ["space", "piece", "event", "action", "stream", "reason", "afterMs"] as const;
+
+/** Writes what the serving loop tells: its kind, the ids it names, and its error as code and message. */
+export function logReport(log: Log, report: ServingReport): void {
+  const inner = "report" in report ? report.report : undefined;
+  const fields = { ...namesOf(report), ...(inner === undefined ? {} : namesOf(inner)) };
+  const error = errorOf(report) ?? errorOf(inner);
+  const message = inner === undefined ? report.kind : `${report.kind}: ${inner.kind}`;
+  log(levelOf(report), message, error === undefined ? fields : { ...fields, error });
+}
+
+function levelOf(report: ServingReport): LogLevel {
+  return report.kind === "tenure-failed" || report.kind === "piece-failed" ? "error" : "warn";
+}
+
+function namesOf(report: object): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  for (const name of NAMES) {
+    const value = (report as Readonly<Record<string, unknown>>)[name];
+    if (typeof value === "string" || typeof value === "number") fields[name] = value;
+  }
+  return fields;
+}
+
+function errorOf(report: object | undefined) {
+  if (report === undefined || !("error" in report)) return undefined;
+  return report.error === undefined ? undefined : describeError(report.error);
+}
