@@ -1,5 +1,13 @@
 import { TimeoutError } from "@tidemark/protocol";
-import type { Actor, Clock, DocId, EventId, JsonValue, SpaceId } from "@tidemark/protocol";
+import type {
+  Actor,
+  Clock,
+  DocId,
+  EventId,
+  InstanceKey,
+  JsonValue,
+  SpaceId,
+} from "@tidemark/protocol";
 import { actionOf } from "@tidemark/runtime";
 import type { Runtime } from "@tidemark/runtime";
 import type { Overlay } from "@tidemark/speculation";
@@ -25,6 +33,11 @@ export interface EchoRunnerOptions {
   readonly overlay: Overlay;
   readonly view: EchoView;
   readonly seal: EchoSeal;
+}
+
+/** Moves when a piece with a handler on the stream starts or stops here. */
+export function startKey(stream: DocId): InstanceKey {
+  return `start ${stream}` as InstanceKey;
 }
 
 /** More events than any echo needs to show: a cascade that feeds itself stops here. */
@@ -73,7 +86,11 @@ export class EchoRunner {
     const { seal } = this.#options;
     const runtime = this.#options.runtime();
     const owner = runtime.streamOwner(input.stream);
-    if (owner === undefined) return [];
+    if (owner === undefined) {
+      // Its piece is not here yet, or not any more; the echo runs when a piece with the stream starts.
+      this.#options.view.note(startKey(input.stream));
+      return [];
+    }
     const { eventId, stream, payload, at, actor } = input;
     const action = actionOf(owner.piece.pattern.id, owner.handler.name, owner.piece.id);
     const context = { kind: "event-handler", action, eventId, stream, actor } as const;

@@ -52,6 +52,11 @@ export class EchoView implements StateView {
     return recorded;
   }
 
+  /** Notes something that an echo depends on beside documents. */
+  note(key: InstanceKey): void {
+    this.#recorded?.add(key);
+  }
+
   stopRecording(): void {
     this.#recorded = undefined;
   }

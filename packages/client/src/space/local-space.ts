@@ -20,7 +20,7 @@ import { mustRerun, Overlay, rebaseFrom, writtenKeys } from "@tidemark/speculati
 import type { OverlayChange, Slot } from "@tidemark/speculation";
 import type { ReplicaChange } from "../replica/replica.js";
 import { Replica } from "../replica/replica.js";
-import { EchoRunner } from "./echo-runner.js";
+import { EchoRunner, startKey } from "./echo-runner.js";
 import type { EchoInput } from "./echo-runner.js";
 import { EchoSeal } from "./echo-seal.js";
 import { EchoView } from "./echo-view.js";
@@ -252,7 +252,7 @@ export class LocalSpace {
       const id = pieceOfKey(key);
       if (id === undefined) continue;
       if (this.replica.get(key) === undefined) this.#adoptUnborn(id);
-      this.started.refresh(id);
+      for (const stream of this.started.refresh(id)) this.#touched.add(startKey(stream));
     }
   }
 

@@ -49,12 +49,13 @@ export class StartedPieces {
     this.demand(false);
   }
 
-  /** The document may be another one: starts, swaps or stops. */
-  refresh(id: DocId): void {
+  /** The document may be another one: starts, swaps or stops. Returns the streams concerned. */
+  refresh(id: DocId): readonly DocId[] {
     const piece = this.#pieces.get(id);
-    if (piece === undefined) return;
+    if (piece === undefined) return [];
     const model = this.#options.pieces.model(id);
-    if (model === piece.model) return;
+    if (model === piece.model) return [];
+    const streams = [...streamsOf(piece.model), ...streamsOf(model)];
     try {
       this.#change(id, piece.model, model);
       piece.model = model?.built === undefined ? undefined : model;
@@ -63,6 +64,7 @@ export class StartedPieces {
       this.#options.report(error);
     }
     piece.outputs = outputsOf(piece.model);
+    return streams;
   }
 
   /** The documents that started computeds and lists write. */
@@ -94,6 +96,11 @@ export class StartedPieces {
     } else if (from === undefined) runtime.startPiece(id, to.document);
     else if (from.pattern !== to.pattern) runtime.swap(id, to.document);
   }
+}
+
+function streamsOf(model: PieceModel | undefined): readonly DocId[] {
+  const nodes = [...(model?.built?.nodes.values() ?? [])];
+  return nodes.filter((node) => node.kind === "handler").map((node) => node.id);
 }
 
 function outputsOf(model: PieceModel | undefined): readonly InstanceKey[] {
