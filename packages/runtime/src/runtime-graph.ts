@@ -1,9 +1,11 @@
 import { openSendOrigin, type SendOrigin } from "@tidemark/events";
 import {
+  docKind,
   parseInstanceKey,
   type ActionId,
   type DocId,
   type InstanceKey,
+  type JsonValue,
   type Seq,
 } from "@tidemark/protocol";
 import type { NodeHandle, NodeSpec, ReadEntry } from "@tidemark/scheduler";
@@ -22,6 +24,8 @@ export class RuntimeGraph implements GraphEnvironment {
   readonly host: TransactionHost;
   readonly #options: RuntimeOptions;
   readonly #transients = new Map<InstanceKey, TransientSource>();
+  /** Cells of started pieces, and their declared defaults. */
+  readonly #initials = new Map<DocId, JsonValue | undefined>();
   readonly #derived = new Map<DocId, NodeHandle>();
   /** Actions whose last run was given up, by the document they wait for. */
   readonly #waiting = new Map<InstanceKey, Set<ActionId>>();
@@ -35,6 +39,8 @@ export class RuntimeGraph implements GraphEnvironment {
       posture: options.posture,
       pull: (key) => options.scheduler.pull(key),
       transient: (key) => this.#transient(key),
+      ensure: (id) => this.#ensure(id),
+      initialOf: (id) => this.#initials.get(id),
       isDerived: (id) => this.isDerived(id),
     };
   }
@@ -87,6 +93,14 @@ export class RuntimeGraph implements GraphEnvironment {
     this.#derived.delete(parseInstanceKey(key).id);
   }
 
+  addCell(id: DocId, initial: JsonValue | undefined): void {
+    this.#initials.set(id, initial);
+  }
+
+  removeCell(id: DocId): void {
+    this.#initials.delete(id);
+  }
+
   arrived(keys: Iterable<InstanceKey>): void {
     for (const key of keys) {
       const actions = this.#waiting.get(key);
@@ -97,6 +111,12 @@ export class RuntimeGraph implements GraphEnvironment {
         if (handle?.registered === true) this.#options.scheduler.rearm(handle);
       }
     }
+  }
+
+  #ensure(id: DocId): void {
+    const ask = this.#options.ensureOwner;
+    if (ask === undefined || docKind(id) !== "node") return;
+    if (!this.#initials.has(id) && !this.#derived.has(id)) ask(id);
   }
 
   #transient(key: InstanceKey): ReturnType<TransactionHost["transient"]> {

@@ -2,6 +2,7 @@ import type {
   ActionId,
   Actor,
   Clock,
+  DocId,
   IdSource,
   InstanceKey,
   ScopeKey,
@@ -35,6 +36,11 @@ export interface RuntimeOptions {
   /** Whose scoped instances plain reads and edits mean: a client's own. */
   readonly actor?: () => Actor;
   readonly report?: (report: RuntimeReport) => void;
+  /**
+   * Called when a run reads or writes a node that no started piece has, through a link: the host
+   * starts its piece if it can, so that what is read is current and its defaults are known.
+   */
+  readonly ensureOwner?: (id: DocId) => void;
   /**
    * Asked when a node is registered: the inputs it was last computed from, or `undefined` where that
    * is not known. The node is taken as current, and not run, where every input still has that seq and

@@ -1,4 +1,11 @@
-import { canonicalJson, docId, nodeIdFor, toLinkValue, type JsonValue } from "@tidemark/protocol";
+import {
+  canonicalJson,
+  docId,
+  nodeIdFor,
+  pieceIdFor,
+  toLinkValue,
+  type JsonValue,
+} from "@tidemark/protocol";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { action, cell, cellAt, computed, handler, pattern, type Cell } from "../src/index.js";
@@ -328,18 +335,51 @@ test("[RT-C12] a cell of another piece is read, and written through its link", a
 
   await space.fire(idOf(piece, "bump"));
   await space.settle();
-  expect(stored(space, piece, "doubled")).toBe(10);
+  expect(stored(space, piece, "doubled")).toBe(12);
   expect(await space.fire(idOf(piece, "clobber"))).toMatchObject({
     kind: "errored",
     error: { code: "frame" },
   });
 });
 
+test("[RT-C14] the piece behind a link is started for the run that needs it, and its defaults count", async () => {
+  const asked: string[] = [];
+  const space: TestSpace = createTestSpace({
+    ensureOwner: (id) => {
+      asked.push(id);
+      if (id === double.id || id === count.id) space.start(counterPattern, undefined, "other");
+    },
+  });
+  const other = pieceIdFor("other");
+  const count = { id: nodeIdFor(other, "count") };
+  const double = { id: nodeIdFor(other, "double") };
+  const piece = space.start(
+    pattern({
+      id: "reaching",
+      version: "1",
+      argument: z.object({ count: z.number(), double: z.number() }),
+      build: ({ argument }) => ({
+        sum: computed("sum", () => argument.key("count").get() + argument.key("double").get()),
+        bump: action("bump", () => cellAt<number>(count).update((n) => n + 1)),
+      }),
+    }),
+    { count: toLinkValue(count), double: toLinkValue(double) },
+  );
+
+  await space.demand(idOf(piece, "sum"));
+  expect(stored(space, piece, "sum")).toBe(3);
+  await space.fire(idOf(piece, "bump"));
+  await space.settle();
+
+  expect(stored(space, piece, "sum")).toBe(6);
+  expect(asked).toEqual([count.id]);
+});
+
 const counterPattern = pattern({
   id: "other",
   version: "1",
   build: () => {
-    const count = cell("count", z.number(), { default: 0 });
+    const count = cell("count", z.number(), { default: 1 });
     return { count, double: computed("double", () => count.get() * 2) };
   },
 });

@@ -19,6 +19,8 @@ const MAX_HOPS = 32;
 export interface DocumentReader {
   /** The whole value; nothing is logged. */
   document(ref: NodeRef): JsonValue | undefined;
+  /** What the document reads as while it is absent. */
+  initial(ref: NodeRef): JsonValue | undefined;
   /** Called for each path that the result rests on. */
   log(ref: NodeRef, path: Path, kind: "value" | "shape"): void;
 }
@@ -38,7 +40,7 @@ export interface Place {
 export function locate(reader: DocumentReader, start: NodeRef, through: boolean): Place {
   let ref = start;
   for (let hop = 0; hop <= MAX_HOPS; hop += 1) {
-    const document = orElse(reader.document(ref), ref.initial);
+    const document = orElse(reader.document(ref), reader.initial(ref));
     const found = firstLink(document, ref.path, through);
     if (found === undefined) {
       const value = document === undefined ? undefined : getAt(document, ref.path);

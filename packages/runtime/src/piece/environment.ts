@@ -1,5 +1,5 @@
 import type { SendOrigin } from "@tidemark/events";
-import type { ActionId, InstanceKey, JsonValue } from "@tidemark/protocol";
+import type { ActionId, DocId, InstanceKey, JsonValue } from "@tidemark/protocol";
 import type { NodeHandle, NodeSpec } from "@tidemark/scheduler";
 import type { TransactionHost } from "../transaction/host.js";
 import type { LoggedRead, RuntimeReport, SealDestination } from "../types.js";
@@ -24,6 +24,8 @@ export interface GraphEnvironment {
   unregister(handle: NodeHandle): void;
   addTransient(key: InstanceKey, source: TransientSource): void;
   removeTransient(key: InstanceKey): void;
+  addCell(id: DocId, initial: JsonValue | undefined): void;
+  removeCell(id: DocId): void;
   addDerived(key: InstanceKey, handle: NodeHandle): void;
   removeDerived(key: InstanceKey): void;
 }

@@ -87,6 +87,9 @@ export class PieceInstance implements Piece {
       this.#graph.removeDerived(output);
       this.#graph.unregister(handle);
     }
+    for (const node of this.#built.nodes.values()) {
+      if (node.kind === "cell") this.#graph.removeCell(node.id);
+    }
     for (const list of this.#lists) list.stop();
     this.#handles.length = 0;
     this.#lists.length = 0;
@@ -99,6 +102,7 @@ export class PieceInstance implements Piece {
   #startNode(node: PieceNode): void {
     switch (node.kind) {
       case "cell":
+        return this.#graph.addCell(node.id, node.initial);
       case "handler":
         return;
       case "list":

@@ -42,6 +42,7 @@ export interface TestSpaceOptions {
   readonly posture?: Posture;
   readonly actor?: Actor;
   readonly recovered?: RuntimeOptions["recovered"];
+  readonly ensureOwner?: RuntimeOptions["ensureOwner"];
   /** Documents of an earlier space, as a restart finds them. */
   readonly store?: ReadonlyMap<InstanceKey, JsonValue>;
 }
@@ -94,6 +95,7 @@ export class TestSpace implements StateView, SealDestination {
       ids: createIdSource(this.clock, seededRandom(1)),
       actor: () => options.actor ?? this.actor(),
       report: (report) => this.reports.push(report),
+      ...(options.ensureOwner === undefined ? {} : { ensureOwner: options.ensureOwner }),
       ...(options.recovered === undefined ? {} : { recovered: options.recovered }),
     });
   }

@@ -10,6 +10,10 @@ export interface TransactionHost {
   pull(key: InstanceKey): void;
   /** A document that lives in the graph alone, such as the elements of a list. */
   transient(key: InstanceKey): { readonly value: JsonValue | undefined } | undefined;
+  /** Gives the host the chance to start the piece of a node that no started piece has. */
+  ensure(id: DocId): void;
+  /** The declared default of a cell of a started piece, for handles that come from links. */
+  initialOf(id: DocId): JsonValue | undefined;
   /** Whether a computation of this runtime writes the document: then nobody else does. */
   isDerived(id: DocId): boolean;
 }

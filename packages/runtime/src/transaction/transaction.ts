@@ -7,6 +7,7 @@ import {
   ScopeError,
   validateJson,
   type Actor,
+  type DocId,
   type InstanceKey,
   type JsonValue,
   type Link,
@@ -117,6 +118,12 @@ export class Transaction implements CellAccess, DocumentReader {
     return own === undefined ? this.#state(ref, key).value : own.value;
   }
 
+  initial(ref: NodeRef): JsonValue | undefined {
+    if (ref.initial !== undefined || foreignSpace(ref, this.#host) !== undefined)
+      return ref.initial;
+    return this.#host.initialOf(ref.id);
+  }
+
   log(ref: NodeRef, path: Path, kind: "value" | "shape"): void {
     const key = this.#keyOf(ref);
     const own = ref.space === undefined ? this.#writes.get(key) : undefined;
@@ -183,6 +190,7 @@ export class Transaction implements CellAccess, DocumentReader {
   #overwrite(ref: NodeRef, op: ValueOperation): void {
     this.#checkOpen(ref.label);
     this.#checkWritable(ref);
+    outsideFrame(() => this.#host.ensure(ref.id));
     this.#checkTarget(ref);
     this.output(this.#keyOf(ref), op);
   }
@@ -194,10 +202,11 @@ export class Transaction implements CellAccess, DocumentReader {
     this.#checkOpen(ref.label);
     this.#checkWritable(ref);
     const end = ref.path.length === 0 ? ref : locate(this, ref, false).ref;
-    this.#checkTarget(end);
     const key = this.#keyOf(end);
+    // The state first: reading it may start the piece that says what may be written here.
     const writes = this.#writes.get(key) ?? new DocumentWrites(this.#state(end, key).value);
-    const op = operate(end, writes.value);
+    this.#checkTarget(end);
+    const op = operate({ ...end, initial: this.initial(end) }, writes.value);
     if (op === undefined) return;
     writes.apply(op);
     this.#writes.set(key, writes);
@@ -248,7 +257,7 @@ export class Transaction implements CellAccess, DocumentReader {
     const at = foreign === undefined ? key : `${foreign} ${key}`;
     const known = this.#states.get(at);
     if (known !== undefined) return known;
-    const state = outsideFrame(() => this.#load(key, foreign));
+    const state = outsideFrame(() => this.#load(ref.id, key, foreign));
     if (state.state === "held") {
       this.#states.set(at, state);
       return state;
@@ -269,9 +278,12 @@ export class Transaction implements CellAccess, DocumentReader {
     );
   }
 
-  #load(key: InstanceKey, foreign: NodeRef["space"]): ReadState {
+  #load(id: DocId, key: InstanceKey, foreign: NodeRef["space"]): ReadState {
     if (foreign !== undefined) return this.#host.view.read(key, foreign);
-    if (this.#run.kind !== "plain") this.#pull(key);
+    if (this.#run.kind !== "plain") {
+      this.#host.ensure(id);
+      this.#pull(key);
+    }
     const transient = this.#host.transient(key);
     if (transient === undefined) return this.#host.view.read(key);
     if (transient.value === undefined) return { state: "pending" };
