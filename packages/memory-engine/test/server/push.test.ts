@@ -10,6 +10,7 @@ import {
   type Watch,
 } from "@tidemark/protocol";
 import type { ServerPolicy } from "../../src/index.js";
+import { RowTexts } from "../../src/server/push/rows.js";
 import { createTestServer, type TestClient, type TestServer } from "../../src/testing/index.js";
 import { derive, doc, event, keyOf, link, seq, setOp, STREAM } from "./support.js";
 
@@ -152,6 +153,24 @@ test("[ME-P5] a held row is patched from the seq the session holds; the rest com
   expect(ana.frames(home).at(-1)?.rows[0]).toMatchObject({ absent: true, seq: 7 });
   expect(ben.held(home, keyOf("d"))).toMatchObject({ value: undefined, seq: 7 });
   await t.stop();
+});
+
+test("[ME-P5] a patch is only for who holds its very base", () => {
+  const key = keyOf("d");
+  const change = {
+    id: doc("d"),
+    scopeKey: SPACE_SCOPE_KEY,
+    op: { op: "patch", value: [] },
+  } as const;
+  const rows = new Map([
+    [key, { key, change, firstSeq: seq(5), seq: seq(7), cover: "authored" as const, ops: [] }],
+  ]);
+  const texts = new RowTexts(() => ({ value: "whole", seq: seq(7) }), rows);
+  expect(texts.row(key, seq(4))?.text).toContain('"patch":{"from":4');
+  expect(texts.row(key, seq(5))?.text).toContain('"value":"whole"');
+  expect(texts.row(key, seq(4), true)?.text).toContain('"value":"whole"');
+  expect(texts.row(key, undefined)?.text).toContain('"value":"whole"');
+  expect(texts.row(key, seq(7))).toBeUndefined();
 });
 
 test("[ME-P6] a row's text is made once for all the sessions that get it", async () => {
@@ -345,7 +364,7 @@ test("[ME-P11] a flush that its gate fails is repeated and loses nothing", async
 });
 
 test("[ME-P12] frames wait for durability to be told: a held derived commit reaches nobody", async () => {
-  const { t, ana, home } = await two();
+  const { t, ana, ben, home } = await two();
   await ana.call("space.open", { space: home, watches: [any("d")] });
   const space = t.server.space(home);
   const fed: number[] = [];
@@ -368,12 +387,16 @@ test("[ME-P12] frames wait for durability to be told: a held derived commit reac
     { hold: true },
   );
   await ana.commit(home, { ops: [setOp("e", 1)] });
+  await ben.call("space.open", { space: home, watches: [any("d")] });
+  expect(ben.frames(home)).toEqual([]);
   expect(fed).toEqual([1]);
   expect(ana.held(home, keyOf("d"))?.value).toBeUndefined();
   if (verdict.ok) verdict.release();
   await t.run();
   expect(fed).toEqual([1, 2, 3]);
-  expect(ana.held(home, keyOf("d"))?.value).toBe("derived");
+  for (const client of [ana, ben]) {
+    expect(client.held(home, keyOf("d"))?.value).toBe("derived");
+  }
   await t.stop();
 });
 

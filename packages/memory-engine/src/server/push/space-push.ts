@@ -179,11 +179,6 @@ export class SpacePush {
   }
 
   #pass(): void {
-    // While something durable may not be told, nothing is: a row read now would tell it.
-    if (this.#deps.held()) {
-      this.#scheduled = undefined;
-      return;
-    }
     try {
       const held = this.#deps.gates.pass("push:before", { space: this.#deps.engine.space });
       if (held === undefined) this.#flush();
@@ -200,6 +195,7 @@ export class SpacePush {
   #flush(): void {
     this.#scheduled = undefined;
     if (this.#stopped) return;
+    // While something durable may not be told, nothing is: a row read now would tell it.
     if (this.#deps.held()) return;
     try {
       this.#deps.catchUp();
