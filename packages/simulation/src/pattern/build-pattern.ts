@@ -1,4 +1,4 @@
-import { canonicalJson, type JsonValue } from "@tidemark/protocol";
+import { canonicalJson, type JsonValue, type Link } from "@tidemark/protocol";
 import {
   cell,
   cellAt,
@@ -18,6 +18,7 @@ import {
   type Stream,
 } from "@tidemark/runtime";
 import { z } from "zod";
+import { handlerNodeName } from "../scenario/handler-name.js";
 import { NotSupportedYetError } from "../run/not-supported.js";
 import type { Expression } from "../scenario/expression.js";
 import type { PatternFile } from "../scenario/file.js";
@@ -31,6 +32,7 @@ export interface PatternHost {
   /** Resolves at `{"let": name}`; `undefined` in a client's run, which does not wait. */
   waitFor(name: string): Promise<void> | undefined;
   resolve(address: string): Resolved;
+  streamLink(address: string): Link;
   pattern(name: string): Pattern;
   /** A handler made a piece: from now on the file may name it. */
   pieceCreated(name: string, pattern: string, id: string): void;
@@ -94,7 +96,10 @@ class PatternBody {
     for (const name of Object.keys(this.#file.handlers ?? {})) this.#declareHandler(name);
     for (const [name, send] of Object.entries(this.#file.sends ?? {}))
       this.#declareSend(name, send);
-    return { ...Object.fromEntries(this.#nodes), ...Object.fromEntries(this.#streams) };
+    const streams = [...this.#streams].map(
+      ([name, stream]) => [handlerNodeName(this.#file, name), stream] as const,
+    );
+    return { ...Object.fromEntries(this.#nodes), ...Object.fromEntries(streams) };
   }
 
   #declareMap(name: string, list: { over: string; key: string; expr: Expression }): void {
@@ -111,14 +116,15 @@ class PatternBody {
 
   #declareHandler(name: string): void {
     const operations = this.#file.handlers?.[name] ?? [];
-    const stream = handler(name, anything, (payload, ctx) => {
-      this.#count(name);
+    const stream = handler(handlerNodeName(this.#file, name), anything, (payload, ctx) => {
+      this.#count(`${name}\u0000handler`);
       return runOperations(operations, {
         ctx,
         cell: (node) => ctx.cell(this.#node(node) as Cell<unknown>),
         stream: (node) => ctx.stream(this.#stream(node)),
-        linkOf: (address) => this.#host.resolve(address).link,
-        value: (expression) => evaluate(expression, this.#handlerScope(name, payload, ctx)),
+        linkOf: (address) => this.#host.streamLink(address),
+        value: (expression) =>
+          evaluate(expression, this.#handlerScope(`${name}\u0000handler`, payload, ctx)),
         waitFor: (gate) => this.#host.waitFor(gate),
         createPiece: (piece, patternName) => this.#createPiece(ctx, piece, patternName),
       });

@@ -76,12 +76,12 @@ function notYet(what: string): () => Promise<never> {
 
 const ACTIONS: Actions = {
   fire: async (world, { value: [name, address, payload = null], beside }) => {
-    const place = world.places.place(address);
-    const fired = world.client(name).fire(place, payload as JsonValue);
+    const { space, id } = world.places.stream(address);
+    const fired = world.client(name).fire(space, id, payload as JsonValue);
     const { eventId, stream } = fired;
     const event = {
       eventId,
-      space: place.space,
+      space,
       stream,
       payload: payload as JsonValue,
       fired,
@@ -98,7 +98,7 @@ const ACTIONS: Actions = {
   },
 
   append: async (world, { value: [name, address, entry], beside }) => {
-    const place = world.places.place(address);
+    const place = world.places.stream(address);
     const fields = entry as Readonly<Record<string, JsonValue>>;
     const named = world.entryFields(fields);
     const { seq } = await world.until(

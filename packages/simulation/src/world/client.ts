@@ -18,7 +18,6 @@ import {
   type Random,
   type SessionId,
   type SpaceId,
-  streamIdFor,
   type Transport,
 } from "@tidemark/protocol";
 import type { ChildClock } from "@tidemark/protocol/testing";
@@ -125,8 +124,8 @@ export class ScenarioClient {
     return { value: handle.value, pending: handle.pending };
   }
 
-  fire(place: Place, payload: JsonValue): FiredEvent {
-    return this.open(place.space).raw.fire(streamIdFor(place.piece, place.node), payload);
+  fire(space: SpaceId, stream: DocId, payload: JsonValue): FiredEvent {
+    return this.open(space).raw.fire(stream, payload);
   }
 
   append(space: SpaceId, stream: DocId, entry: Readonly<Record<string, JsonValue>>) {

@@ -20,6 +20,7 @@ import {
 } from "@tidemark/protocol";
 import { parseAddress, parsePieceAddress } from "../scenario/address.js";
 import type { PatternFile, Scenario } from "../scenario/file.js";
+import { handlerNodeName } from "../scenario/handler-name.js";
 
 /** Where an address of the file leads. */
 export interface Place {
@@ -27,7 +28,7 @@ export interface Place {
   readonly spaceName: string;
   readonly piece: DocId;
   readonly node: string;
-  /** The node's document; a handler's is its stream. */
+  /** The node's document. */
   readonly id: DocId;
   /** The scope that the node was declared with. */
   readonly scope: ScopeKind;
@@ -123,8 +124,7 @@ export class Places {
     const { space, piece, node } = address;
     const known = this.pieceAt(`${space}/${piece}`);
     const file = this.patternFile(known.pattern);
-    const isHandler = Object.hasOwn(file.handlers ?? {}, node);
-    const id = isHandler ? streamIdFor(known.id, node) : nodeIdFor(known.id, node);
+    const id = nodeIdFor(known.id, node);
     const cell = file.cells?.[node];
     const scope = cell?.scope ?? "space";
     const named = this.#namedScope(address.user, address.session);
@@ -140,6 +140,21 @@ export class Places {
       key: instanceKey(id, scopeKey),
       initial: cell?.default,
     };
+  }
+
+  /** The stream of the handler that an address names. */
+  stream(text: string): { readonly space: SpaceId; readonly id: DocId } {
+    const address = parseAddress(text);
+    if (!address) throw new Error(`"${text}" is no address`);
+    const known = this.pieceAt(`${address.space}/${address.piece}`);
+    const node = handlerNodeName(this.patternFile(known.pattern), address.node);
+    return { space: known.space, id: streamIdFor(known.id, node) };
+  }
+
+  /** The link to a handler's stream, for operations that send to one. */
+  streamLink(address: string, home?: SpaceId): Link {
+    const { id, space } = this.stream(address);
+    return home === undefined || home === space ? { id } : { id, space };
   }
 
   /** The link to a node, for expressions and arguments that name one. */

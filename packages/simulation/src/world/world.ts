@@ -287,6 +287,7 @@ export class World {
     const host: PatternHost = {
       ...posture,
       resolve: (address) => this.places.link(address),
+      streamLink: (address) => this.places.streamLink(address),
       pattern: (name) => built.get(name) ?? build(name),
       pieceCreated: (name, pattern, id) => this.#pieceCreated(name, pattern, id as DocId),
     };
@@ -387,6 +388,7 @@ export class World {
   /** The name of the process that holds a live lease. */
   leaseHolder(space: string): string | undefined {
     const holder = this.observer(space).liveHolder();
+    if (holder === undefined) return undefined;
     return this.#processes.find(({ host }) => host?.holder === holder)?.name;
   }
 
