@@ -13,6 +13,8 @@ import type { ResolvedRead } from "../engine-types.js";
 
 /** What the store knows about one document instance, as the conflict check asks for it. */
 export interface ConflictView {
+  /** The newest seq of the store. */
+  readonly storeHead: Seq;
   /** Seq of the newest stored change; 0 when never written. */
   readonly headSeq: Seq;
   /** Changes after a seq, oldest first; undefined where pruning removed some of them. */
@@ -29,10 +31,12 @@ export interface SeqOperation {
 /**
  * The seq that beat a confirmed read, or undefined while the read is current (protocol.md §2):
  * per document and path, so that writers of sibling keys merge (ADM-01, ADM-02). A shape read sees
- * keys and lengths, never values (ADM-03). Where the history needed to tell is pruned, the read
+ * keys and lengths, never values (ADM-03). A read from a seq that the store never reached was made of
+ * another history (field fault DB-03) and is beaten. Where the history needed to tell is pruned, the read
  * counts as beaten: a refusal is repaired by reading again, an undetected conflict by nothing.
  */
 export function conflictingSeq(read: ResolvedRead, view: ConflictView): Seq | undefined {
+  if (read.seq > view.storeHead) return view.headSeq;
   if (view.headSeq <= read.seq) return undefined;
   const changes = view.changesAfter(read.seq);
   if (changes === undefined) return view.headSeq;

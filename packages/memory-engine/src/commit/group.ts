@@ -1,4 +1,4 @@
-import { StorageError } from "@tidemark/protocol";
+import { isTidemarkError, StorageError } from "@tidemark/protocol";
 import type { Store } from "../store.js";
 
 /**
@@ -67,25 +67,19 @@ export class WriteGroup {
     if (this.#broken !== undefined) throw this.#broken.error;
     const { driver, extensions } = this.#store;
     // Only a participant may refuse a commit whose rows are being written.
-    const savepoint = extensions.participates;
+    const isolated = extensions.participates;
     let writing = false;
-    this.#open = "commit";
-    try {
-      const result = fn(() => {
-        if (savepoint) driver.exec("SAVEPOINT one_commit");
+    const run = (): T =>
+      fn(() => {
         writing = true;
         this.#wrote = true;
       });
-      if (writing && savepoint) driver.exec("RELEASE one_commit");
-      return result;
+    this.#open = "commit";
+    try {
+      return isolated ? driver.savepoint(run) : run();
     } catch (error) {
-      if (writing && savepoint) {
-        driver.exec("ROLLBACK TO one_commit");
-        driver.exec("RELEASE one_commit");
-        this.#store.forget();
-      } else if (writing) {
-        this.#broken = { error };
-      }
+      if (writing && isolated && !isTidemarkError(error, "storage")) this.#store.forget();
+      else if (writing) this.#broken = { error };
       throw error;
     } finally {
       this.#open = "batch";

@@ -237,6 +237,7 @@ export class Transaction implements EngineTx {
     const slot = this.#slot(id, scopeKey);
     const store = this.#store;
     return {
+      storeHead: store.head(),
       headSeq: headSeq(slot),
       changesAfter: (seq) =>
         seq < store.horizon() ? undefined : this.revisionsAfter(id, scopeKey, seq),

@@ -98,6 +98,9 @@ export class Documents {
     this.#maxNo += 1;
     this.#q.insertDocument.run(this.#maxNo, id, scopeKey);
     state.no = this.#maxNo;
+    // Written on another branch first: the main branch knows the instance by now, too.
+    const known = this.#cache.get(instanceKey(id, scopeKey));
+    if (known !== undefined) known.no = state.no;
   }
 
   #load(id: DocId, scopeKey: ScopeKey): DocumentState {

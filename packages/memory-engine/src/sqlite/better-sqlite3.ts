@@ -94,6 +94,9 @@ class BetterSqlite3Driver implements SqlDriver {
   readonly #commit: Database.Statement;
   readonly #rollback: Database.Statement;
   readonly #dataVersion: Database.Statement;
+  readonly #savepoint: Database.Statement;
+  readonly #release: Database.Statement;
+  readonly #rollbackTo: Database.Statement;
 
   constructor(db: Database.Database, endedUncleanly: boolean, busyRetries: number) {
     this.#db = db;
@@ -102,6 +105,9 @@ class BetterSqlite3Driver implements SqlDriver {
     this.#begin = { immediate: db.prepare("BEGIN IMMEDIATE"), deferred: db.prepare("BEGIN") };
     this.#commit = db.prepare("COMMIT");
     this.#rollback = db.prepare("ROLLBACK");
+    this.#savepoint = db.prepare("SAVEPOINT part");
+    this.#release = db.prepare("RELEASE part");
+    this.#rollbackTo = db.prepare("ROLLBACK TO part");
     this.#dataVersion = db.prepare("PRAGMA data_version").pluck();
   }
 
@@ -141,6 +147,22 @@ class BetterSqlite3Driver implements SqlDriver {
     } catch (error) {
       this.#rollBack();
       throw sqliteCode(error) === undefined ? error : storageError(error, "COMMIT");
+    }
+  }
+
+  savepoint<T>(fn: () => T): T {
+    this.#savepoint.run();
+    try {
+      const result = fn();
+      this.#release.run();
+      return result;
+    } catch (error) {
+      // After some errors SQLite has rolled back the whole transaction, and no savepoint is left.
+      if (this.#db.inTransaction) {
+        this.#rollbackTo.run();
+        this.#release.run();
+      }
+      throw error;
     }
   }
 

@@ -40,6 +40,8 @@ export interface SqlDriver {
    * nested call throw: there is no await inside a transaction (field fault DB-01).
    */
   transaction<T>(fn: () => T, mode: TransactionMode): T;
+  /** Inside a transaction: a throw undoes what `fn` did, leaves the rest, and is rethrown. */
+  savepoint<T>(fn: () => T): T;
   close(): void;
   /** Changes when another connection has committed. Absent: no other connection can. */
   dataVersion?(): number;

@@ -66,15 +66,23 @@ type PreparedBag<S> = {
   readonly [K in keyof S]: S[K] extends Statement<infer P, infer R> ? Prepared<P, R> : never;
 };
 
+/** What was prepared on each connection, by the group of texts. */
+const bags = new WeakMap<SqlDriver, Map<object, object>>();
+
 /**
  * The statements of `texts` on a connection: each is prepared at its first use and kept, so an idle
- * store holds only what it used.
+ * store holds only what it used. The same texts on the same connection are prepared once.
  */
 export function prepareLazily<S extends Record<string, Statement<readonly SqlValue[], unknown>>>(
   driver: SqlDriver,
   texts: S,
 ): PreparedBag<S> {
+  const known = bags.get(driver) ?? new Map<object, object>();
+  bags.set(driver, known);
+  const made = known.get(texts);
+  if (made !== undefined) return made as PreparedBag<S>;
   const bag = {};
+  known.set(texts, bag);
   for (const [name, { sql }] of Object.entries(texts)) {
     const get = (): Stmt => {
       const value = driver.prepare(sql);

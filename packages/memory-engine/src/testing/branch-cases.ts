@@ -82,6 +82,19 @@ export const BRANCH_CASES: readonly EngineCase[] = [
     },
   ],
   [
+    "[ME-H6] a document first written on a branch can be written on main afterwards",
+    (h, { expect }) => {
+      const engine = h.open();
+      set(engine, "other", 1);
+      engine.branches.create(DRAFT);
+      expect(valueOf(engine, "new")).toBe(undefined);
+      patchOn(engine, DRAFT, "new", { op: "append", path: [], value: 1 });
+      expect(valueOf(engine, "new")).toBe(undefined);
+      set(engine, "new", "main");
+      expect([on(engine, DRAFT, "new"), valueOf(engine, "new")]).toEqual([[1], "main"]);
+    },
+  ],
+  [
     "[ME-H5] a deleted branch is gone with what it held; main, and a branch others read through, stay",
     (h, { expect }) => {
       const engine = h.open();

@@ -82,6 +82,15 @@ export const COMMIT_CASES: readonly EngineCase[] = [
     },
   ],
   [
+    "[ME-C14] a read from a seq that the store never reached conflicts",
+    (h, { expect }) => {
+      const engine = h.open();
+      set(engine, "a", 1);
+      const conflicts = engine.transact((tx) => tx.conflicts([readOf("a", 1), readOf("a", 2)]));
+      expect(conflicts.map((conflict) => conflict.readSeq)).toEqual([2]);
+    },
+  ],
+  [
     "[ME-C5] conflicts and values are per instance, not per document id",
     (h, { expect }) => {
       const engine = h.open();

@@ -50,6 +50,24 @@ const CASES: readonly DriverCase[] = [
     },
   ],
   [
+    "[ME-D13] a part of a transaction that throws is undone alone",
+    (driver, { expect }) => {
+      const insert = driver.prepare("INSERT INTO t VALUES (?)");
+      const part = (n: number, fails: boolean): unknown =>
+        driver.savepoint(() => {
+          insert.run(n);
+          if (fails) throw new Error("undone");
+          return n;
+        });
+      driver.transaction(() => {
+        insert.run(1);
+        expect(throws(() => part(2, true))).toBe(true);
+        expect(part(3, false)).toBe(3);
+      }, "immediate");
+      expect(rows(driver)).toEqual([{ n: 1 }, { n: 3 }]);
+    },
+  ],
+  [
     "[ME-D4] an error of SQLite is a storage error that quotes the statement",
     (driver, { expect }) => {
       const insert = driver.prepare("INSERT INTO t VALUES (?)");
