@@ -105,6 +105,7 @@ function sealDerivation(
   elided: readonly InstanceKey[],
   extras: DerivationExtras | undefined,
 ): RunOutcome {
+  const { reads: logged } = tx;
   const context: RunContext = {
     kind: "derivation",
     action: spec.action,
@@ -112,14 +113,14 @@ function sealDerivation(
   };
   const run: SealedRun = {
     context,
-    reads: env.durableReads(tx.reads),
+    reads: env.durableReads(logged),
     writes: tx.writes,
     sends: tx.sends,
     emits: [],
     ...(elided.length === 0 ? {} : { elided }),
   };
   const verdict = env.seal.seal(run);
-  const reads = entriesOf(tx.reads);
+  const reads = entriesOf(logged);
   if (!verdict.ok) {
     env.report({ kind: "seal-refused", action: spec.action, error: verdict.error });
     return { reads, changes: [], failed: verdict.error };

@@ -19,7 +19,7 @@ import { requireEvent } from "./frame.js";
 
 /** The same string on every run of one event, and on no run of another (seed 003). */
 export function eventKey(): string {
-  return requireEvent("eventKey").eventKey;
+  return requireEvent("eventKey").eventKey();
 }
 
 /** Wall milliseconds of the event's append, the same on every served run (R29). */

@@ -58,7 +58,7 @@ export function contextFor(event: EventScope): HandlerContext {
     stream: use as HandlerContext["stream"],
     cellAt: (link, options) => cellFromLink(link, options, tx),
     streamAt: (link) => streamFromLink(link, tx),
-    eventKey: () => event.eventKey,
+    eventKey: () => event.eventKey(),
     now: () => event.at,
     random: () => event.random(),
     currentPrincipal: () => event.principal,

@@ -1,5 +1,5 @@
 import type { EventId, Link, Principal } from "@tidemark/protocol";
-import { seededRandom } from "@tidemark/protocol";
+import { seededRandom, type Random } from "@tidemark/protocol";
 import { deriveEventKey } from "@tidemark/events";
 import type { Transaction } from "../transaction/transaction.js";
 
@@ -7,7 +7,8 @@ import type { Transaction } from "../transaction/transaction.js";
 export interface EventScope {
   readonly eventId: EventId;
   readonly stream: Link;
-  readonly eventKey: string;
+  /** The key that every run of the event shares (seed 003). */
+  eventKey(): string;
   readonly principal: Principal | undefined;
   /** Wall milliseconds of the event's append; of the fire in an echo (R29). */
   readonly at: number;
@@ -25,9 +26,13 @@ export function openEventScope(run: {
   readonly tx: Transaction;
 }): EventScope {
   const { eventId, stream, principal } = run;
-  const eventKey = deriveEventKey({ actor: principal ?? null, event: eventId, stream });
-  const chance = seededRandom(seedOf(eventKey));
-  return { ...run, eventKey, random: () => chance.next() };
+  // Two hashes that most handlers never ask for.
+  let key: string | undefined;
+  let chance: Random | undefined;
+  const eventKey = (): string =>
+    (key ??= deriveEventKey({ actor: principal ?? null, event: eventId, stream }));
+  const random = (): number => (chance ??= seededRandom(seedOf(eventKey()))).next();
+  return { ...run, eventKey, random };
 }
 
 /** FNV-1a over the key: all of a key's characters reach the 32-bit seed. */

@@ -54,6 +54,8 @@ export class ListInstance implements TransientSource {
   readonly #elementsRef: NodeRef;
   readonly #elementsKey: InstanceKey;
   readonly #children = new Map<string, Child>();
+  /** Addresses of children: each costs a hash, and rows asks for all of them in every run. */
+  readonly #childRefs = new Map<string, NodeRef>();
   #elements: Elements | undefined;
   #reads: readonly LoggedRead[] = [];
   #handles: readonly NodeHandle[] = [];
@@ -174,7 +176,7 @@ export class ListInstance implements TransientSource {
   #ensure(key: string): void {
     if (this.#children.has(key)) return;
     const { graph, env } = this.#place;
-    const output = spaceKey(this.#childId(key));
+    const output = spaceKey(this.#childRef(key).id);
     const element = cellHandle<never>(at(this.#elementsRef, ["items", key]));
     const spec = {
       action: this.#action(childName(key)),
@@ -205,13 +207,14 @@ export class ListInstance implements TransientSource {
   }
 
   #deleteDocument(tx: Transaction, key: string): void {
-    const output = spaceKey(this.#childId(key));
+    const output = spaceKey(this.#childRef(key).id);
     const shown = this.#place.env.host.view.read(output);
     if (shown.state === "held" && shown.value === undefined) return;
     tx.output(output, { op: "delete" });
   }
 
   #release(key: string): void {
+    this.#childRefs.delete(key);
     const child = this.#children.get(key);
     if (child === undefined) return;
     this.#children.delete(key);
@@ -225,13 +228,14 @@ export class ListInstance implements TransientSource {
     return Array.isArray(order) ? order.filter((key) => typeof key === "string") : [];
   }
 
-  #childId(key: string): DocId {
-    return nodeIdFor(this.#place.pieceId, this.#node.name + childName(key));
-  }
-
   #childRef(key: string): NodeRef {
+    const known = this.#childRefs.get(key);
+    if (known !== undefined) return known;
+    const id = nodeIdFor(this.#place.pieceId, this.#node.name + childName(key));
     const label = `${this.#label()}[${key}]`;
-    return { id: this.#childId(key), scope: "space", path: [], label, writable: false };
+    const ref = { id, scope: "space", path: [], label, writable: false } as const;
+    this.#childRefs.set(key, ref);
+    return ref;
   }
 
   #label(): string {
