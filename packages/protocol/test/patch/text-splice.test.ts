@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { gunzipSync } from "node:zlib";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { applyPatch, type JsonValue, PatchError } from "../../src/index.js";
@@ -60,25 +58,4 @@ describe("splice of text", () => {
     expect(edit("e", 1, 0, "\u0301")).toBe("e\u0301");
     expect(edit("e\u0301", 1, 1, "")).toBe("e");
   });
-
-  test("[PR-P18] a recorded file's keystrokes give the recorded file", () => {
-    const trace = readTrace("sveltecomponent");
-    let text: JsonValue = trace.startContent;
-    for (const { patches } of trace.txns) {
-      for (const [index, remove, insert] of patches) text = edit(text, index, remove, insert);
-    }
-    expect(text).toBe(trace.endContent);
-    expect(trace.txns.length).toBeGreaterThan(18_000);
-  });
 });
-
-interface Trace {
-  readonly startContent: string;
-  readonly endContent: string;
-  readonly txns: readonly { readonly patches: readonly (readonly [number, number, string])[] }[];
-}
-
-function readTrace(name: string): Trace {
-  const file = new URL(`../data/${name}.json.gz`, import.meta.url);
-  return JSON.parse(gunzipSync(readFileSync(file)).toString("utf8")) as Trace;
-}
