@@ -152,7 +152,7 @@ export class LocalSpace {
 
   /** Integrates a frame whole, with the ends of events that came along. */
   integrate(frame: FrameMessage, ended: () => readonly EventId[]): Promise<FrameResult> {
-    return this.#turn(async () => {
+    return this.#turn(() => {
       const before = this.#visible(this.overlay.view.keys());
       const integration = this.replica.integrate(frame);
       if (!integration.ok) return { integrated: false, passed: [] };
@@ -227,20 +227,33 @@ export class LocalSpace {
     this.#scheduler.dispose();
   }
 
-  async #turn<T>(work: () => Promise<T> | T): Promise<T> {
-    return this.#turns.run(async () => {
-      const result = await work();
-      await this.#settle();
-      return result;
+  #turn<T>(work: () => T): Promise<T> {
+    return this.#turns.run(() => {
+      const result = work();
+      const settling = this.#settle();
+      return settling === undefined ? result : settling.then(() => result);
     });
   }
 
-  /** Brings echoes and what follows from them up to date, then shows what moved. */
-  async #settle(): Promise<void> {
+  /** Brings echoes and what follows from them up to date, then shows what moved; at once if it can. */
+  #settle(): Promise<void> | undefined {
     this.#startPieces();
-    await this.#rebase();
+    const rebasing = this.#rebase();
+    return rebasing === undefined ? this.#finish() : rebasing.then(() => this.#finish());
+  }
+
+  #finish(): Promise<void> | undefined {
     this.#startPieces();
-    await this.#derive();
+    this.started.demand(this.overlay.size > 0);
+    const settling = this.#scheduler.busy() ? this.#scheduler.settle() : undefined;
+    // Without yields a settle has ended when it returns, unless it waits for something.
+    if (settling !== undefined && this.#scheduler.busy())
+      return settling.then(() => this.#publish());
+    this.#publish();
+    return undefined;
+  }
+
+  #publish(): void {
     const moved = this.#moved;
     this.#moved = new Set();
     for (const key of moved) if (pieceOfKey(key) !== undefined) moved.add(PIECES_KEY);
@@ -263,11 +276,14 @@ export class LocalSpace {
     if (links.length > 0) this.started.open(id);
   }
 
-  async #rebase(): Promise<void> {
+  #rebase(): Promise<void> | undefined {
     const touched = this.#touched;
     this.#touched = new Set();
     const from = rebaseFrom(this.overlay.slots, touched);
-    if (from < 0) return;
+    return from < 0 ? undefined : this.#layAnew(from, touched);
+  }
+
+  async #layAnew(from: number, touched: Set<InstanceKey>): Promise<void> {
     const { slots, changes } = this.overlay.withdrawFrom(from);
     this.#layersMoved(changes, "rollback");
     for (const slot of slots) await this.#relay(slot, touched);
@@ -283,11 +299,6 @@ export class LocalSpace {
     await this.#runner.run(input);
     const now = this.overlay.slots.find((other) => other.origin === slot.origin);
     for (const key of now === undefined ? [] : writtenKeys(now)) touched.add(key);
-  }
-
-  async #derive(): Promise<void> {
-    this.started.demand(this.overlay.size > 0);
-    if (this.#scheduler.busy()) await this.#scheduler.settle();
   }
 
   #end(eventId: EventId): void {

@@ -16,7 +16,8 @@ import type { WatchBook } from "./watch-book.js";
 /** What a space's subscription is doing. */
 export type SpaceState =
   | { readonly state: "offline" }
-  | { readonly state: "opening" }
+  /** On its way. `error`: the last attempt was refused for now, and another one is planned. */
+  | { readonly state: "opening"; readonly error?: TidemarkError }
   | { readonly state: "open"; readonly level: AclLevel }
   /** The access list does not let this user read the space, or does not any more. */
   | { readonly state: "denied"; readonly error: TidemarkError };
@@ -104,7 +105,8 @@ export class SpaceLink {
     const { context, space, watches, position, outstanding } = this.#options;
     this.#generation += 1;
     const generation = this.#generation;
-    this.state.set({ state: "opening" });
+    // An attempt that follows a refusal keeps showing it: nothing is better for having been tried again.
+    if (this.state.value.state !== "opening") this.state.set({ state: "opening" });
     const historyId = resume ? this.#historyId : undefined;
     const cursor = historyId === undefined ? {} : { cursor: { historyId, seq: position() } };
     const told = JSON.stringify(watches.list());
@@ -134,6 +136,7 @@ export class SpaceLink {
       this.state.set({ state: "denied", error });
       return;
     }
+    this.state.set({ state: "opening", error });
     const { context } = this.#options;
     const delay = backoffDelayMs(this.#attempt, context.policy.backoff, context.random);
     this.#attempt += 1;
