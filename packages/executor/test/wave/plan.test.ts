@@ -1,0 +1,184 @@
+import { describe, expect, test } from "vitest";
+import {
+  instanceKey,
+  SPACE_SCOPE_KEY,
+  type ActionId,
+  type DocId,
+  type EventId,
+  type InstanceKey,
+  type Seq,
+  type ValueOperation,
+} from "@tidemark/protocol";
+import type { Contribution, RunWrite } from "../../src/wave/contribution.js";
+import { planWave, type Intrusion, type PlanView } from "../../src/wave/plan.js";
+
+const at = (name: string): InstanceKey => instanceKey(`node:${name}` as DocId, SPACE_SCOPE_KEY);
+const seq = (n: number) => n as Seq;
+
+let nextId = 1;
+function contribution(parts: Partial<Contribution>): Contribution {
+  nextId += 1;
+  return {
+    id: nextId,
+    kind: "derivation",
+    action: `t/n${nextId}@p` as ActionId,
+    instance: SPACE_SCOPE_KEY,
+    basis: seq(10),
+    reads: [],
+    elided: [],
+    writes: [],
+    sends: [],
+    layer: { ops: new Map() },
+    ...parts,
+  };
+}
+
+const set = (name: string, value: number): RunWrite => ({
+  key: at(name),
+  op: { op: "set", value },
+});
+const reads = (...names: string[]) =>
+  names.map((name) => ({ key: at(name), path: [], kind: "value" as const, seq: seq(1) }));
+const event = (stream: string, id: string, place?: number) => ({
+  stream: stream as DocId,
+  eventId: id as EventId,
+  end: { kind: "succeeded" } as const,
+  ...(place === undefined ? {} : { place: { seq: seq(place), index: 0 } }),
+});
+
+function view(...intrusions: readonly (readonly [string, ValueOperation])[]): PlanView {
+  const list = intrusions.map(([name, op], index): Intrusion & { key: InstanceKey } => ({
+    key: at(name),
+    seq: seq(11 + index),
+    op,
+    authored: true,
+  }));
+  return {
+    intrusions: (key, after) => list.filter((one) => one.key === key && one.seq > after),
+    head: (key) => list.find((one) => one.key === key)?.seq ?? seq(0),
+    read: () => ({ value: undefined, seq: seq(0) }),
+  };
+}
+
+const whole: ValueOperation = { op: "set", value: 99 };
+
+describe("the withdrawal closure", () => {
+  test("[EX-W14] readers of readers fall with a superseded write, and their siblings do not", () => {
+    const x = contribution({ writes: [set("x", 1), set("kept", 1)] });
+    const y = contribution({ reads: reads("x"), writes: [set("y", 2)] });
+    const z = contribution({ reads: reads("y"), writes: [set("z", 3)] });
+    const other = contribution({ reads: reads("kept"), writes: [set("o", 4)] });
+    const plan = planWave([x, y, z, other], view(["x", whole]));
+    expect([x, y, z, other].map(({ id }) => plan.fates.get(id))).toMatchObject([
+      { kind: "lands", writes: [set("kept", 1)] },
+      { kind: "withdrawn", reason: "read-withdrawn" },
+      { kind: "withdrawn", reason: "read-withdrawn" },
+      { kind: "lands" },
+    ]);
+    expect(plan.supersededWrites).toBe(1);
+  });
+
+  test("[EX-W15] a run that left its output as a withdrawn run had made it falls with it; one that wrote it does not", () => {
+    const source = contribution({ writes: [set("x", 1)] });
+    const first = contribution({ reads: reads("x"), writes: [set("out", 5)] });
+    const elided = contribution({
+      action: first.action,
+      reads: reads("calm"),
+      elided: [at("out")],
+      previous: first.id,
+    });
+    const rewritten = contribution({
+      action: first.action,
+      reads: reads("calm"),
+      writes: [set("out", 6)],
+      previous: first.id,
+    });
+    const struck = view(["x", whole]);
+    expect(planWave([source, first, elided], struck).fates.get(elided.id)?.kind).toBe("withdrawn");
+    expect(planWave([source, first, rewritten], struck).fates.get(rewritten.id)?.kind).toBe(
+      "lands",
+    );
+  });
+
+  test("[EX-W16] a direct supersession arms nothing: an elided re-run of the same node stands", () => {
+    const first = contribution({ writes: [set("x", 5)] });
+    const again = contribution({ action: first.action, elided: [at("x")], previous: first.id });
+    const plan = planWave([first, again], view(["x", whole]));
+    expect(plan.fates.get(again.id)?.kind).toBe("lands");
+  });
+
+  test("[EX-C4] a copy whose emitter does not land is an orphan, its own cascade too, each counted once", () => {
+    const parent = contribution({
+      kind: "event-handler",
+      reads: reads("p"),
+      writes: [{ key: at("p"), op: { op: "set", value: 2 } }],
+      delivery: event("stream:a", "e1", 5),
+    });
+    const child = contribution({
+      kind: "event-handler",
+      delivery: { ...event("stream:b", "c1"), emitter: parent.id },
+    });
+    const grandchild = contribution({
+      kind: "event-handler",
+      delivery: { ...event("stream:c", "c2"), emitter: child.id },
+    });
+    const plan = planWave([parent, child, grandchild], view(["p", whole]));
+    expect([parent, child, grandchild].map(({ id }) => plan.fates.get(id))).toEqual([
+      { kind: "requeued", reason: "raced" },
+      { kind: "dropped", reason: "orphan" },
+      { kind: "dropped", reason: "orphan" },
+    ]);
+    expect(plan.orphans).toBe(2);
+  });
+
+  test("[EX-C5] a copy that lost a race leaves its entry to the drain: its emitter lands", () => {
+    const parent = contribution({ kind: "event-handler", delivery: event("stream:a", "e1", 5) });
+    const child = contribution({
+      kind: "event-handler",
+      reads: reads("q"),
+      writes: [{ key: at("q"), op: { op: "set", value: 2 } }],
+      delivery: { ...event("stream:b", "c1"), emitter: parent.id },
+    });
+    const plan = planWave([parent, child], view(["q", whole]));
+    expect(plan.fates.get(parent.id)?.kind).toBe("lands");
+    expect(plan.fates.get(child.id)).toEqual({ kind: "requeued", reason: "raced" });
+  });
+
+  test("[EX-C6] contributions of one event fold together", () => {
+    const intent = contribution({ kind: "event-handler", delivery: event("stream:a", "e1", 5) });
+    const handling = contribution({
+      kind: "event-handler",
+      reads: reads("p"),
+      writes: [{ key: at("p"), op: { op: "set", value: 2 } }],
+      delivery: event("stream:a", "e1", 5),
+    });
+    const plan = planWave([intent, handling], view(["p", whole]));
+    expect(plan.fates.get(intent.id)).toEqual({ kind: "requeued", reason: "sibling" });
+  });
+
+  test("[EX-W17] bookkeeping that conflicts is dropped whole", () => {
+    const own = contribution({ kind: "bookkeeping", writes: [set("b", 1)] });
+    expect(planWave([own], view(["b", whole])).fates.get(own.id)).toEqual({
+      kind: "dropped",
+      reason: "raced",
+    });
+  });
+
+  test("[EX-W18] a failed precondition costs its carrier: requeued if an event, withdrawn if a derivation", () => {
+    const handler = contribution({ kind: "event-handler", delivery: event("stream:a", "e1", 5) });
+    const node = contribution({});
+    const plan = planWave([handler, node], view(), new Set([handler.id, node.id]));
+    expect(plan.fates.get(handler.id)).toEqual({ kind: "requeued", reason: "precondition" });
+    expect(plan.fates.get(node.id)).toEqual({ kind: "withdrawn", reason: "precondition" });
+  });
+
+  test("[EX-E7] a receipt lands once: where one stands the write is left out and the event completes", () => {
+    const handling = contribution({
+      kind: "event-handler",
+      writes: [{ key: at("receipt"), op: { op: "set", value: {} }, once: true }, set("x", 1)],
+      delivery: event("stream:a", "e1", 5),
+    });
+    const plan = planWave([handling], view(["receipt", { op: "set", value: {} }]));
+    expect(plan.fates.get(handling.id)).toMatchObject({ kind: "lands", writes: [set("x", 1)] });
+  });
+});
