@@ -57,13 +57,21 @@ export class EffectNode implements GraphNode {
 
   flush(): void {
     if (this.#disposed) return;
-    // An owner that must run again disposes this one, so it goes first.
-    if (this.#owner !== undefined && this.#owner.flags & STALE) this.#owner.flush();
+    this.#ownersFirst();
     if (this.#disposed || !(this.flags & STALE)) return;
     const dirty = this.flags & DIRTY || (this.deps !== undefined && checkDirty(this.deps, this));
     if (this.#disposed) return;
     if (dirty) this.#execute();
     else this.flags = WATCHING;
+  }
+
+  /** An owner that must run again disposes this one, so it goes first; the outermost before the others. */
+  #ownersFirst(): void {
+    let outermost: EffectNode | undefined;
+    for (let owner = this.#owner; owner !== undefined; owner = owner.#owner) {
+      if (owner.flags & STALE) outermost = owner;
+    }
+    outermost?.flush();
   }
 
   dispose(): void {
