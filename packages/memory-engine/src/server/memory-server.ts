@@ -1,4 +1,4 @@
-import type { Connection, SpaceId } from "@tidemark/protocol";
+import { ConnectionError, type Connection, type SpaceId } from "@tidemark/protocol";
 import { DEFAULT_SERVER_POLICY, type ServerPolicy } from "./policy.js";
 import { ClientConnection } from "./session/client-connection.js";
 import type { ConnectionHost } from "./session/host.js";
@@ -62,7 +62,7 @@ export class MemoryServer {
     this.#notify({ ...notice, reason: "warm" });
   }
 
-  /** The space for the co-hosted executor; opens its store on demand. @throws StorageError */
+  /** The space for the co-hosted executor; opens its store on demand. @throws StorageError, ConnectionError */
   space(space: SpaceId): ServedSpace {
     return this.#core(space);
   }
@@ -114,6 +114,8 @@ export class MemoryServer {
   #core(space: SpaceId): SpaceCore {
     const open = this.#spaces.get(space);
     if (open !== undefined) return open;
+    // A request that a gate held may come back after the end; it opens no store any more.
+    if (this.#stopped) throw new ConnectionError(`the server of ${space} has stopped`, {});
     const core = new SpaceCore({
       engine: this.#options.stores.open(space),
       clock: this.#options.clock,

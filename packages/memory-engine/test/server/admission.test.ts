@@ -258,7 +258,10 @@ test("[ME-A7] reserved documents admit what the protocol names and nothing else 
     },
   ];
   for (const op of refused) {
-    expect((await ana.commit(home, { ops: [op as never] })).ok).toBe(false);
+    expect(await ana.commit(home, { ops: [op as never] })).toMatchObject({
+      ok: false,
+      error: { name: "ProtocolError" },
+    });
   }
   const scopeKey = sessionScopeKey(ana.identity.did, ana.sessionId);
   derive(t, home, {

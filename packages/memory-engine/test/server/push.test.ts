@@ -303,6 +303,14 @@ test("[ME-P9] a sender is told how its own events end, and of nobody else's", as
     { stream: STREAM, eventId: "e2", unknown: true },
     { stream: STREAM, eventId: "e3", unknown: true },
   ]);
+  const tab = await t.connected("ana", "ana2");
+  await tab.call("space.open", { space: home, watches: [], events });
+  expect(
+    tab
+      .frames(home)
+      .at(-1)
+      ?.entries.every((entry) => "unknown" in entry),
+  ).toBe(true);
   await t.stop();
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import {
   authMessageToSign,
+  ConnectionError,
   TimeoutError,
   type CloseReason,
   type Connection,
@@ -210,6 +211,27 @@ test("[ME-N10] an append that its gate fails is refused with that error and hold
   });
   expect((await ana.append(home, STREAM, { eventId: event("e1") })).ok).toBe(true);
   await t.stop();
+});
+
+test("[ME-N10] an append that is let go after the server stopped opens no store", async () => {
+  const t = createTestServer();
+  const ana = await t.connected("ana");
+  const home = await t.space("home", ana);
+  t.gates.hold("append:before-admit");
+  ana.post("append", {
+    space: home,
+    append: {
+      localSeq: ana.localSeq(),
+      stream: STREAM,
+      entry: { eventId: event("e1"), payload: 1 },
+    },
+  });
+  await t.run();
+  await t.stop();
+  t.gates.open();
+  await t.run();
+  expect(t.server.stats().openSpaces).toBe(0);
+  expect(() => t.server.space(home)).toThrow(ConnectionError);
 });
 
 test("[ME-N11] malformed, oversized and deep messages get a typed error and the next one is served", async () => {
