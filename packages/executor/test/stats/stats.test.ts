@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { SpaceStats } from "../../src/stats/counters.js";
+import { Series } from "../../src/stats/series.js";
+import { sumStats } from "../../src/stats/sum.js";
+
+test("[EX-S1] every counter of seed 001 §7 stands in the snapshot by its name", () => {
+  const snapshot = new SpaceStats().snapshot();
+  const top =
+    "waves wavesBudgetExhausted exhaustedAdvances supersededWrites authoredSeen effectAcks derivedCommits " +
+    "structureLoadFailures structureLoadDeferred structureLoadStuck structureLoadTerminal " +
+    "structureLoadConfirmationsSkipped structureLoadRearmed watermarkClamped storeReads storeRefreshes " +
+    "unstampedSealRefusals foreignWriteRefusals foreignEngineFailures warmRequests watermarkLag " +
+    "demandArrivals undemandedNarrowingRuns earlyEmitRefusals demand settle settleAdvances events memo " +
+    "outbox lease parkedRuntimes";
+  for (const name of top.split(" ")) expect(snapshot).toHaveProperty(name);
+  const events =
+    "appended processed coalescedPerWaveMax skippedIdempotent drainInFlightSkips visibilityBarriers " +
+    "visibilityRecoveries visibilityDeferrals deferredRescansArmed deferredRescansFired lt1LeftoversPurged " +
+    "lt1LateSealsRefused orphanDeliveriesRefused handlerNotRunDeferrals arrivalHeldDeferrals " +
+    "loadParkDeferrals loadParkFailures deliveryDeferralsActive deliveryFailuresActive " +
+    "maxAccumulatedDeliveryFailureMs deliveryFailureWakesArmed deliveryFailureWakesFired needsAttention " +
+    "needsAttentionSealFailures deliveryCheckpointWriteFailures explicitRetries dropped";
+  for (const name of events.split(" ")) expect(snapshot.events).toHaveProperty(name);
+  const demand =
+    "demandedRows demandedInstances demandedInstancesMax demandedPairs demandedWriters demandedWritersMax " +
+    "demandRootEnters demandRootLeaves notCurrentRearms demandPasses demandPassMs demandKeysReconciled " +
+    "structureRootsPreloaded pushGrowthWakes watchWakes warmWakes";
+  for (const name of demand.split(" ")) expect(snapshot.demand).toHaveProperty(name);
+});
+
+test("[EX-S2] spaces add up: counters are summed, peaks keep the greatest, series are joined", () => {
+  const a = new SpaceStats();
+  const b = new SpaceStats();
+  a.counts.waves = 2;
+  b.counts.waves = 3;
+  a.events.coalescedPerWaveMax = 7;
+  b.events.coalescedPerWaveMax = 4;
+  a.advances.push({ space: "s" as never, from: 1 as never, to: 2 as never, at: 3 });
+  const total = sumStats([a.snapshot(), b.snapshot()]);
+  expect(total).toMatchObject({ waves: 5, events: { coalescedPerWaveMax: 7 } });
+  expect(total?.settleAdvances.series).toHaveLength(1);
+  expect(sumStats([])).toBeUndefined();
+});
+
+test("[EX-S3] a series keeps its newest entries and counts what it dropped", () => {
+  const series = new Series<number>(3);
+  for (let at = 1; at <= 5; at += 1) series.push(at);
+  expect([series.entries, series.dropped]).toEqual([[3, 4, 5], 2]);
+});
