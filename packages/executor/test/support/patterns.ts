@@ -187,3 +187,32 @@ export const unkept = pattern({
     return { n, typed, never };
   },
 });
+
+/** A handler that reads before and after it waits. */
+export const patient = pattern({
+  id: "patient",
+  version: "1",
+  build: () => {
+    const n = cell("n", z.number(), { default: 0 });
+    const seen = cell("seen", z.array(z.number()), { default: [] });
+    const out = cell("out", z.number(), { default: 0 });
+    const twice = computed("twice", () => n.get() * 2);
+    const look = action("look", async (ctx) => {
+      lab.ran("look");
+      const before = ctx.cell(n).get();
+      await lab.doors.get("look");
+      ctx.cell(seen).set([before, ctx.cell(n).get()]);
+    });
+    const copy = action("copy", async (ctx) => {
+      lab.ran("copy");
+      const value = ctx.cell(out).get();
+      await lab.doors.get("look");
+      ctx.cell(seen).set([value, ctx.cell(out).get()]);
+    });
+    const raise = action("raise", () => {
+      out.set(n.get() + 1);
+      n.set(n.get() + 1);
+    });
+    return { n, seen, out, twice, look, copy, raise };
+  },
+});
