@@ -159,7 +159,7 @@ const ACTIONS: Actions = {
     const { created } = client.create(
       world.places.space(space),
       client.client.patterns.get(pattern, "1"),
-      world.argument(argument as JsonValue),
+      world.argument(argument as JsonValue, space),
       world.places.causeOf(space, piece),
       world.watchedOf(name),
     );

@@ -31,6 +31,12 @@ export interface GateTarget {
   readonly times?: number | undefined;
 }
 
+/** What an arrival at a gate met: nothing, or what was set there. */
+export type GateEncounter = "pass" | "hold" | "fail" | "crash";
+
+/** Told of every arrival of a running process. */
+export type GateWatcher = (gate: GateName, met: GateEncounter) => void;
+
 /**
  * The gates of every server process of a world. An arrival is taken by the first setting that matches it, in the order
  * in which they were made; an arrival that none matches passes on at once.
@@ -39,7 +45,12 @@ export class WorldGates {
   readonly #settings: Setting[] = [];
   readonly #waiters: Waiter[] = [];
   readonly #running = new Map<string, () => void>();
+  readonly #watcher: GateWatcher | undefined;
   #arrived: ((waiter: Waiter) => void) | undefined;
+
+  constructor(watcher?: GateWatcher) {
+    this.#watcher = watcher;
+  }
 
   /** The gates of one process. `crash` is called, synchronously, when it reaches a gate that kills it. */
   forProcess(name: string, crash: () => void): Gates {
@@ -103,6 +114,16 @@ export class WorldGates {
     return this.#waiters.length;
   }
 
+  /** The gates at which somebody waits, the longest wait first. */
+  get waitingAt(): readonly GateName[] {
+    return this.#waiters.map(({ gate }) => gate);
+  }
+
+  /** Takes back every setting that nobody has met. Who waits goes on waiting. */
+  clear(): void {
+    this.#settings.length = 0;
+  }
+
   #set(gate: GateName, target: GateTarget, effect: Effect): void {
     this.#settings.push({
       gate,
@@ -116,7 +137,9 @@ export class WorldGates {
 
   #pass(process: string, gate: GateName, at: GatePoint): Promise<void> | undefined {
     const setting = this.#settings.find((each) => matches(each, gate, at));
-    if (!setting || !this.#running.has(process)) return undefined;
+    if (!this.#running.has(process)) return undefined;
+    this.#watcher?.(gate, setting?.effect.kind ?? "pass");
+    if (!setting) return undefined;
     this.#spend(setting);
     switch (setting.effect.kind) {
       case "fail":

@@ -151,22 +151,21 @@ export class Places {
     return { space: known.space, id: streamIdFor(known.id, node) };
   }
 
-  /** The link to a handler's stream, for operations that send to one. */
-  streamLink(address: string, home?: SpaceId): Link {
-    const { id, space } = this.stream(address);
-    return home === undefined || home === space ? { id } : { id, space };
+  /** The link to a handler's stream, for operations that send to one. It names its space. */
+  streamLink(address: string): Link {
+    return this.stream(address);
   }
 
-  /** The link to a node, for expressions and arguments that name one. */
+  /** The link to a node, for expressions and arguments that name one. It names its space unless that is `home`. */
   link(
     address: string,
-    home?: SpaceId,
+    home?: string,
   ): { readonly link: Link; readonly initial: JsonValue | undefined } {
-    const { id, scope, space, initial } = this.place(address);
+    const { id, scope, space, spaceName, initial } = this.place(address);
     const link: Link = {
       id,
       ...(scope === "space" ? {} : { scope }),
-      ...(home === undefined || home === space ? {} : { space }),
+      ...(home === spaceName ? {} : { space }),
     };
     return { link, initial };
   }

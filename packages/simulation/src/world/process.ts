@@ -18,6 +18,7 @@ export interface ProcessOptions {
   readonly random: Random;
   readonly gates: Gates;
   readonly storesDir: string;
+  readonly onStore: (engine: Engine) => void;
   readonly transport: TransportKind;
   readonly patterns: PatternRegistry;
   readonly policy: Partial<ServingPolicy>;
@@ -49,6 +50,7 @@ export class ServerProcess {
         storeClock: options.storeClock,
         random: options.random,
       }),
+      options.onStore,
     );
     this.memory = new MemoryServer({
       clock: options.clock,
@@ -112,12 +114,13 @@ export class ServerProcess {
     await this.#listener?.close();
   }
 
-  #remembering(stores: StoreProvider): StoreProvider {
+  #remembering(stores: StoreProvider, onStore: (engine: Engine) => void): StoreProvider {
     return {
       ...stores,
       open: (space) => {
         const engine = stores.open(space);
         this.#engines.set(space, engine);
+        onStore(engine);
         return engine;
       },
     };

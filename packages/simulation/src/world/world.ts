@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ServingPolicy } from "@tidemark/executor";
+import type { Engine } from "@tidemark/memory-engine";
 import {
   type Acl,
   type DocId,
@@ -21,7 +22,7 @@ import { StepFailure } from "../run/failure.js";
 import type { ClientFile, PolicyFile, Scenario } from "../scenario/file.js";
 import { parseAddress } from "../scenario/address.js";
 import { type NamedEvent, ScenarioClient, type Watched } from "./client.js";
-import { WorldGates } from "./gates.js";
+import { type GateWatcher, WorldGates } from "./gates.js";
 import { completedRuns, sumCounter } from "./inspect.js";
 import { BEFORE_ALL, StoreObserver } from "./observer.js";
 import { hashOf, Places } from "./places.js";
@@ -33,6 +34,17 @@ export interface WorldOptions {
   readonly transport: TransportKind;
   readonly seed: number;
   readonly trace: (line: string) => void;
+  /** For whoever judges the world from outside while it runs. */
+  readonly watch?: WorldWatch | undefined;
+}
+
+/** What a world tells a judge. It changes nothing and decides nothing. */
+export interface WorldWatch {
+  readonly gate?: GateWatcher;
+  /** A client has been made and has not yet opened anything. */
+  readonly client?: (client: ScenarioClient, file: ClientFile) => void;
+  /** A process has opened a store. */
+  readonly store?: (process: string, engine: Engine) => void;
 }
 
 const DEFAULT_ACL = { alice: "OWNER", "*": "WRITE" } as const;
@@ -44,7 +56,7 @@ const SETTLE_LIMIT_MS = 5_000;
  */
 export class World {
   readonly clock = new VirtualClock();
-  readonly gates = new WorldGates();
+  readonly gates: WorldGates;
   readonly places: Places;
   readonly clients = new Map<string, ScenarioClient>();
   readonly events = new Map<string, NamedEvent>();
@@ -65,6 +77,7 @@ export class World {
     this.#options = options;
     this.trace = options.trace;
     this.places = new Places(scenario, options.seed);
+    this.gates = new WorldGates(options.watch?.gate);
     this.#dir = mkdtempSync(join(tmpdir(), "tidemark-scenario-"));
   }
 
@@ -188,6 +201,7 @@ export class World {
       random: this.#random(`process ${name} ${life}`),
       gates: this.gates.forProcess(name, () => this.crash(name)),
       storesDir: this.#storesDir,
+      onStore: (engine) => this.#options.watch?.store?.(name, engine),
       transport: serving ? this.#options.transport : "loopback",
       patterns: this.#patterns({
         busy: (ms) => this.clock.spend(ms),
@@ -245,6 +259,7 @@ export class World {
     });
     this.clients.set(name, client);
     this.#watched.set(name, file);
+    this.#options.watch?.client?.(client, file);
     for (const space of this.places.spaceNames) {
       client.open(this.places.space(space));
       for (const piece of this.places.piecesOf(space)) this.#show(client, file, space, piece);
@@ -489,7 +504,7 @@ export class World {
     const space = this.places.space(name);
     for (const piece of this.places.piecesOf(name)) {
       const pattern = client.client.patterns.get(piece.pattern, "1");
-      const argument = this.argument(file?.pieces[piece.name]?.argument ?? {});
+      const argument = this.argument(file?.pieces[piece.name]?.argument ?? {}, name);
       const { created } = client.create(
         space,
         pattern,
@@ -514,15 +529,15 @@ export class World {
   }
 
   /** An argument, with `{"link": address}` turned into links. */
-  argument(value: JsonValue): JsonValue {
+  argument(value: JsonValue, home: string): JsonValue {
     if (value === null || typeof value !== "object") return value;
-    if (Array.isArray(value)) return value.map((each: JsonValue) => this.argument(each));
+    if (Array.isArray(value)) return value.map((each: JsonValue) => this.argument(each, home));
     const fields = Object.entries(value as Record<string, JsonValue>);
     const [first] = fields;
     if (fields.length === 1 && first?.[0] === "link" && typeof first[1] === "string") {
-      return toLinkValue(this.places.link(first[1]).link);
+      return toLinkValue(this.places.link(first[1], home).link);
     }
-    return Object.fromEntries(fields.map(([key, each]) => [key, this.argument(each)]));
+    return Object.fromEntries(fields.map(([key, each]) => [key, this.argument(each, home)]));
   }
 
   #random(name: string): Random {
