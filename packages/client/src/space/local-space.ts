@@ -76,6 +76,8 @@ export class LocalSpace {
   readonly #frontiers = new Map<DocId, Seq>();
   /** What moved in this turn, for the publication. */
   #moved = new Set<InstanceKey>();
+  /** Events fired and not yet echoed. */
+  #fresh: EchoInput[] = [];
   /** What moved since echoes were last laid anew. */
   #touched = new Set<InstanceKey>();
 
@@ -157,11 +159,13 @@ export class LocalSpace {
       const integration = this.replica.integrate(frame);
       if (!integration.ok) return { integrated: false, passed: [] };
       for (const { stream, seq } of frame.frontiers) this.#frontiers.set(stream, seq);
+      const ids = ended();
+      for (const eventId of ids) this.#echoes.delete(eventId);
+      this.overlay.endIntents(ids);
+      const passed = this.#retire();
       this.#rowsMoved(integration.changes, before);
       for (const key of integration.arrivals) this.#touch(key);
       this.#runtime.arrived(integration.arrivals);
-      for (const eventId of ended()) this.#end(eventId);
-      const passed = this.#sweep();
       return { integrated: true, passed };
     });
   }
@@ -171,6 +175,7 @@ export class LocalSpace {
     return this.#turn(() => {
       this.#echoes.set(input.eventId, input);
       this.overlay.openIntent(input.eventId, input.stream);
+      this.#fresh.push(input);
     });
   }
 
@@ -178,7 +183,7 @@ export class LocalSpace {
   appended(eventId: EventId, seq: Seq): Promise<readonly EventId[]> {
     return this.#turn(() => {
       this.overlay.appended(eventId, seq);
-      return this.#sweep();
+      return this.#isPast(seq) ? this.#sweep() : [];
     });
   }
 
@@ -194,7 +199,8 @@ export class LocalSpace {
   ): Promise<void> {
     return this.#turn(() => {
       const { changes } = this.overlay.sealEdit(localSeq, ops, this.replica.position.seq);
-      this.#layersMoved(changes, "external");
+      // It lies above whatever was done before, so no open echo is stale for it.
+      this.#relaid(changes, "external");
     });
   }
 
@@ -202,7 +208,7 @@ export class LocalSpace {
   acked(localSeq: LocalSeq, seq: Seq): Promise<void> {
     return this.#turn(() => {
       this.overlay.acked(localSeq, seq);
-      this.#sweep();
+      if (this.#isPast(seq)) this.#sweep();
     });
   }
 
@@ -244,7 +250,7 @@ export class LocalSpace {
 
   #finish(): Promise<void> | undefined {
     this.#startPieces();
-    this.started.demand(this.overlay.size > 0);
+    this.started.demand(this.overlay.view.size > 0);
     const settling = this.#scheduler.busy() ? this.#scheduler.settle() : undefined;
     // Without yields a settle has ended when it returns, unless it waits for something.
     if (settling !== undefined && this.#scheduler.busy())
@@ -278,26 +284,34 @@ export class LocalSpace {
 
   #rebase(): Promise<void> | undefined {
     const touched = this.#touched;
+    const fresh = this.#fresh;
     this.#touched = new Set();
+    this.#fresh = [];
+    // A new event lies on top: where nothing else moved, it alone runs.
+    if (touched.size === 0) return fresh.length === 0 ? undefined : this.#runFresh(fresh);
     const from = rebaseFrom(this.overlay.slots, touched);
     return from < 0 ? undefined : this.#layAnew(from, touched);
   }
 
+  async #runFresh(fresh: readonly EchoInput[]): Promise<void> {
+    for (const input of fresh) await this.#runner.run(input);
+  }
+
   async #layAnew(from: number, touched: Set<InstanceKey>): Promise<void> {
     const { slots, changes } = this.overlay.withdrawFrom(from);
-    this.#layersMoved(changes, "rollback");
+    this.#relaid(changes, "rollback");
     for (const slot of slots) await this.#relay(slot, touched);
   }
 
   async #relay(slot: Slot, touched: Set<InstanceKey>): Promise<void> {
     const input = slot.kind === "intent" ? this.#echoes.get(slot.eventId) : undefined;
     if (input === undefined || !mustRerun(slot, touched)) {
-      this.#layersMoved(this.overlay.restore(slot.origin), "external");
+      this.#relaid(this.overlay.restore(slot.origin), "external");
       return;
     }
     for (const key of this.overlay.reopen(slot.origin)) touched.add(key);
     await this.#runner.run(input);
-    const now = this.overlay.slots.find((other) => other.origin === slot.origin);
+    const now = this.overlay.slot(slot.origin);
     for (const key of now === undefined ? [] : writtenKeys(now)) touched.add(key);
   }
 
@@ -306,9 +320,22 @@ export class LocalSpace {
     this.#layersMoved(this.overlay.endIntent(eventId), "rollback");
   }
 
+  /** Whether frames have already brought what a seq had to wait for. */
+  #isPast(seq: Seq): boolean {
+    return this.replica.position.seq >= seq;
+  }
+
   #sweep(): readonly EventId[] {
+    const before = this.#visible(this.overlay.view.keys());
+    const passed = this.#retire();
+    this.#rowsMoved([], before);
+    return passed;
+  }
+
+  /** Retires what may go; the caller tells what looks different. */
+  #retire(): readonly EventId[] {
     const { watermark, seq } = this.replica.position;
-    const { passed, changes } = this.overlay.sweep({
+    const { passed } = this.overlay.sweep({
       watermark,
       frameSeq: seq,
       held: (key) => {
@@ -319,7 +346,6 @@ export class LocalSpace {
       frontier: (stream) => this.#frontiers.get(stream),
     });
     for (const eventId of passed) this.#echoes.delete(eventId);
-    this.#layersMoved(changes, "rollback");
     return passed;
   }
 
@@ -336,9 +362,15 @@ export class LocalSpace {
     this.#layersMoved(seen, "external");
   }
 
-  #layersMoved(changes: readonly OverlayChange[], cause: "external" | "rollback"): void {
-    for (const { key } of changes) this.#touch(key);
+  /** Layers moved in a way that makes no open echo stale, or none but those that are run now. */
+  #relaid(changes: readonly OverlayChange[], cause: "external" | "rollback"): void {
+    for (const { key } of changes) this.#moved.add(key);
     if (changes.length > 0) this.#scheduler.notify(changes, cause);
+  }
+
+  #layersMoved(changes: readonly OverlayChange[], cause: "external" | "rollback"): void {
+    for (const { key } of changes) this.#touched.add(key);
+    this.#relaid(changes, cause);
   }
 
   #touch(key: InstanceKey): void {

@@ -200,7 +200,10 @@ export class SpaceCore {
     this.local.dispose();
   }
 
-  /** Overridden by the space, which knows how to watch: the receipt of an event. */
+  /** Overridden by the space, which knows how to watch: an append waits for a change of the list. */
+  watchAcl: () => void = () => undefined;
+
+  /** Likewise: the receipt of an event. */
   readReceipt: (record: EventRecord) => Promise<JsonValue> = () => Promise.resolve({});
 
   async #integrate(frame: FrameMessage): Promise<void> {
@@ -278,6 +281,7 @@ export class SpaceCore {
       case "ambiguous":
         return verdict;
       case "later":
+        if (verdict.retry === "session") this.watchAcl();
         return { kind: "later", retry: verdict.retry };
     }
   }

@@ -79,6 +79,7 @@ export class Space {
   constructor(id: SpaceId, context: ClientContext) {
     this.id = id;
     this.core = new SpaceCore(id, context);
+    this.core.watchAcl = () => void this.acl;
     this.core.readReceipt = (record) => this.#receipt(record);
     this.raw = rawAccess(this.core);
   }
@@ -171,8 +172,12 @@ export class Space {
     const key = instanceKey(ACL_DOC, SPACE_SCOPE_KEY);
     this.#watchDocument(ACL_DOC);
     const acl = this.#live<Acl>((track) => this.#readKey(key, track));
-    // A grant may be what an unproven denial is waiting for.
-    acl.subscribe(() => this.core.outbox.retry());
+    let known: Acl | undefined;
+    acl.subscribe((value) => {
+      // A change, not the first sight: a grant may be what an unproven denial is waiting for.
+      if (known !== undefined) this.core.outbox.retry();
+      known = value;
+    });
     this.#acl = acl;
     return acl;
   }

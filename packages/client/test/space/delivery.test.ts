@@ -107,6 +107,34 @@ test("[CL-D5] a denial without the list's evidence keeps the intent for the next
   expect([entriesOf(world, "inc").length, space.queued]).toEqual([1, 0]);
 });
 
+test("[CL-D5] such an intent is tried again when the access list changes, without a reconnect", async () => {
+  const { world, a1, piece, space } = await setup();
+  world.server.gates.fail("append:before-admit", new AuthorizationError("not now", {}));
+  piece.fire("inc");
+  await world.clock.advance(600_000);
+  expect(space.queued).toBe(1);
+  void space.setAcl({ [a1.whoami.principal]: "OWNER", "*": "READ" } as never);
+  await world.run();
+  expect([entriesOf(world, "inc").length, space.queued]).toEqual([1, 0]);
+});
+
+test("[CL-D1] hundreds of events fired offline are all there, in order", async () => {
+  const world = new World();
+  const pacing = { burst: 1, ratePerSecond: Infinity };
+  const a1 = world.client("alice", "s1", { policy: { appendPacing: pacing } });
+  await world.found(a1);
+  const { piece, space } = world.open(a1);
+  await world.run();
+  a1.disconnect();
+  const COUNT = 500;
+  for (let n = 0; n < COUNT; n += 1) piece.fire("inc");
+  await world.run();
+  expect([piece.get("count").value, space.queued]).toEqual([COUNT, COUNT]);
+  a1.reconnect();
+  await world.run();
+  expect([entriesOf(world, "inc").length, space.queued]).toEqual([COUNT, 0]);
+});
+
 test("[CL-D6] streams are paced by themselves: a flood waits its turn and holds no other stream", async () => {
   const { world, a1, piece } = await setup();
   for (let n = 0; n < 22; n += 1) piece.fire("add", String(n));

@@ -76,6 +76,11 @@ export class Overlay {
     return [...this.#slots.laid()];
   }
 
+  /** The slot of an origin. */
+  slot(origin: OriginKey): Slot | undefined {
+    return this.#slots.find(origin);
+  }
+
   /** The live entries of computeds. */
   get derived(): Iterable<OverlayEntry> {
     return this.#derived.values();
@@ -203,11 +208,16 @@ export class Overlay {
     return this.#log.take();
   }
 
-  /** The event has ended, whichever way: its echoes and those of its cascade go. */
-  endIntent(eventId: EventId): readonly OverlayChange[] {
-    this.#endIntent(eventId);
+  /** The events have ended, whichever way: their echoes and those of their cascades go. */
+  endIntents(eventIds: Iterable<EventId>): readonly OverlayChange[] {
+    for (const eventId of eventIds) this.#endIntent(eventId);
     this.#dropOrphans();
     return this.#log.take();
+  }
+
+  /** The end of one event; see {@link endIntents}, which is cheaper for several. */
+  endIntent(eventId: EventId): readonly OverlayChange[] {
+    return this.endIntents([eventId]);
   }
 
   /** The commit of an edit is durable at `seq`. */
