@@ -15,6 +15,8 @@ test("[EV-W1] the frontier passes the contiguous marked prefix and stops at the 
   expect(advanceFrontier(at(5), [open(8), done(9)])).toBe(5);
   expect(advanceFrontier(at(0), [done(3), done(5)])).toBe(5);
   expect(advanceFrontier(at(7), [])).toBe(7);
+  // What it has passed already counts no more.
+  expect(advanceFrontier(at(7), [done(3), open(8)])).toBe(7);
 });
 
 test("[EV-W2] entries of one seq pass together or not at all", () => {

@@ -162,6 +162,27 @@ test("[RT-C5] an append that follows a read of the list rests on what was read",
   expect(lastReads(space)).toEqual([{ path: [], kind: "value", seq: 0 }]);
 });
 
+test("[RT-C5] a read that follows an append rests on what is below the append", async () => {
+  const { space, piece, go } = withCell<string[]>([], (value) => {
+    value.append("mine");
+    return value.get();
+  });
+  space.write(idOf(piece, "value"), ["theirs"]);
+
+  expect(await go()).toEqual({ kind: "sealed", value: ["theirs", "mine"] });
+  expect(lastReads(space)).toMatchObject([{ path: [], kind: "value" }]);
+});
+
+test("[RT-C7] a key named __proto__ that a recipe makes up is an error, and no prototype", async () => {
+  const { go } = withCell<Record<string, JsonValue>>({}, (value) =>
+    value.update((draft) => {
+      draft["__proto__"] = { admin: true };
+    }),
+  );
+
+  expect(await go()).toMatchObject({ kind: "errored" });
+});
+
 test("[RT-C5] reading what the run itself overwrote rests on nothing", async () => {
   const { space, go } = withCell<{ a: number; b: number }>({ a: 0, b: 0 }, (value) => {
     value.set({ a: 1, b: 2 });
@@ -206,6 +227,7 @@ test("[RT-C7] update keeps an own __proto__ key as data, which immer itself refu
   const { space, piece, go } = withCell<Record<string, JsonValue>>({}, (value) =>
     value.update((draft) => {
       draft["x"] = 1;
+      draft["__proto__"] = { admin: false };
     }),
   );
   space.write(idOf(piece, "value"), JSON.parse('{"__proto__": {"admin": true}}'));
@@ -213,7 +235,7 @@ test("[RT-C7] update keeps an own __proto__ key as data, which immer itself refu
   expect(await go()).toMatchObject({ kind: "sealed" });
 
   expect(canonicalJson(stored(space, piece, "value") ?? null)).toBe(
-    '{"__proto__":{"admin":true},"x":1}',
+    '{"__proto__":{"admin":false},"x":1}',
   );
   expect(({} as { admin?: unknown }).admin).toBeUndefined();
 });

@@ -128,9 +128,9 @@ test("[RT-L6] without a key an element is its index, and equal identities are co
   const { space, piece, write } = await demanded(["plain", "rows"], [A, B]);
   expect(stored(space, piece, "plain")).toEqual(["0:a", "1:b"]);
 
-  await write([B, B]);
+  await write([B, { ...B, t: 5 }]);
   expect(stored(space, piece, "plain")).toEqual(["0:b", "1:b"]);
-  expect(stored(space, piece, "rows")).toEqual([20, 20]);
+  expect(stored(space, piece, "rows")).toEqual([20, 50]);
 });
 
 test("[RT-L6] hostile identities name children like any other", async () => {

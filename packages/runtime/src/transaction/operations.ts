@@ -130,7 +130,7 @@ function nested(path: Path, value: JsonValue): JsonValue {
   }, value);
 }
 
-/** Whether an own key named `__proto__` stands anywhere in the value: immer throws on it (R38). */
+/** Whether an own key named `__proto__` stands in the value: immer throws where one is set (R38). */
 export function hasProtoKey(value: Current): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (!isJsonObject(value)) return (value as readonly JsonValue[]).some(hasProtoKey);
