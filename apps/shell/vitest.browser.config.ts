@@ -1,0 +1,16 @@
+import { defineConfig, mergeConfig } from "vitest/config";
+import shared from "../../vitest.shared.js";
+
+/** A real Chromium against real toolshed processes. One after another: they share the machine's two cores. */
+export default mergeConfig(
+  shared,
+  defineConfig({
+    test: {
+      include: ["test/browser/**/*.test.ts"],
+      globalSetup: ["test/browser/support/build.ts"],
+      fileParallelism: false,
+      testTimeout: 30_000,
+      hookTimeout: 60_000,
+    },
+  }),
+);
