@@ -1,13 +1,4 @@
-import type {
-  DocId,
-  EventId,
-  Link,
-  Principal,
-  Seq,
-  SessionId,
-  SpaceId,
-  StreamEntry,
-} from "@tidemark/protocol";
+import type { DocId, EventId, Link, Principal, Seq, SessionId, SpaceId } from "@tidemark/protocol";
 
 // Real did:key values, since entries are checked; the key bytes are arbitrary.
 export const ANA = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK" as Principal;
@@ -21,15 +12,4 @@ export const ev = (id: string): EventId => id as EventId;
 export const at = (seq: number): Seq => seq as Seq;
 export const streamLink = (id: DocId = STREAM): Link => ({ id, space: SPACE });
 
-/** A stored entry with the given fields over plain ones. */
-export function entry(fields: Partial<StreamEntry> & { readonly seq: Seq }): StreamEntry {
-  return {
-    stream: STREAM,
-    index: 0,
-    eventId: ev(`e${fields.seq}`),
-    payload: null,
-    firedAt: { user: ANA, session: A1 },
-    appendedAt: 1_000,
-    ...fields,
-  };
-}
+export { storedEntry as entry } from "../src/testing/index.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { counter } from "../src/index.js";
-import { stage } from "./kit.js";
+import { stage } from "../src/testing/index.js";
 
 test("[PA-C1] a counter counts up, down and starts again", async () => {
   const { fire, see } = await stage(counter);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { lunchPoll } from "../src/index.js";
-import { asUser, stage } from "./kit.js";
+import { asUser, stage } from "../src/testing/index.js";
 
 const BEN = asUser("did:key:ben");
 

@@ -135,6 +135,7 @@ test("[RT-F3] nodes are declared in a pattern's build and nowhere else", async (
 
 const CHANCE: readonly (readonly [name: string, call: () => unknown])[] = [
   ["Date.now", () => Date.now()],
+  // oxlint-disable-next-line no-restricted-properties -- that it throws is what is tested
   ["Math.random", () => Math.random()],
 ];
 

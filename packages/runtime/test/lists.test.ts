@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import type { JsonValue } from "@tidemark/protocol";
 import { expect, test } from "vitest";
 import { z } from "zod";

@@ -1,1 +1,1 @@
-export {};
+export { storedEntry, type StoredEntryFields } from "./stored-entry.js";

@@ -1,1 +1,1 @@
-export {};
+export { asUser, stage, type Stage } from "./stage.js";

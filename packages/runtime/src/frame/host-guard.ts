@@ -13,8 +13,11 @@ interface Patched {
   readonly original: (...args: never[]) => unknown;
 }
 
+// oxlint-disable-next-line no-restricted-globals -- this file is what keeps others from it
+const HOST_DATE = Date;
+
 const TARGETS = [
-  { owner: Date, name: "now", instead: "now() in a handler" },
+  { owner: HOST_DATE, name: "now", instead: "now() in a handler" },
   { owner: Math, name: "random", instead: "random() in a handler" },
 ] as const;
 
@@ -59,7 +62,7 @@ function install(): void {
     const original = Reflect.get(owner, name) as Patched["original"];
     const replacement = function (this: unknown, ...args: never[]): unknown {
       if (!inside) return Reflect.apply(original, this, args);
-      const what = owner === Date ? "Date.now()" : "Math.random()";
+      const what = owner === HOST_DATE ? "Date.now()" : "Math.random()";
       const message = `${what} is not allowed in pattern code: a run must give the same result when it is repeated; use ${instead}`;
       throw new FrameError(message, { builtin: what });
     };

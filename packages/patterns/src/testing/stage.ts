@@ -1,14 +1,17 @@
 import type { HandlerOutcome, Pattern, Piece, Readable } from "@tidemark/runtime";
 import { createTestSpace, type FireOptions, type TestSpace } from "@tidemark/runtime/testing";
 
-/** A piece in a space of its own, with everything it shows demanded. */
+/** A piece in a space of its own, everything it shows demanded: for tests of patterns. */
 export interface Stage {
   readonly space: TestSpace;
   readonly piece: Piece;
+  /** Handles an event and lets everything settle. */
   fire(handler: string, payload?: unknown, options?: FireOptions): Promise<HandlerOutcome>;
+  /** What a watcher sees under a name of the result, or of a node. */
   see(name: string): unknown;
 }
 
+/** Puts a pattern on a stage of its own. */
 export async function stage(pattern: Pattern, argument?: unknown): Promise<Stage> {
   const space = createTestSpace();
   const piece = space.start(pattern, argument);
