@@ -105,12 +105,12 @@ function readReport(file) {
 }
 
 async function scenarios() {
-  const folder = "packages/simulation/scenarios/1-foundation";
+  const folders = ["1-foundation", "own"].map((name) => `packages/simulation/scenarios/${name}`);
   for (const transport of ["loopback", "ws"]) {
     const startedAt = performance.now();
     const { output } = await run(
       process.execPath,
-      ["packages/workspace/bin/scenarios.mjs", folder, "--transport", transport],
+      ["packages/workspace/bin/scenarios.mjs", ...folders, "--transport", transport],
       quiet,
     );
     const counts = /(\d+) passed, (\d+) failed\s*$/u.exec(output);

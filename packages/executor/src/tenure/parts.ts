@@ -205,6 +205,7 @@ export function buildParts(options: TenureOptions, hooks: TenureHooks): TenurePa
     ids: options.ids,
     report: (told) => report({ kind: "runtime", space, report: told }),
     recovered: (action, scopeKey) => recovery.take(action, scopeKey),
+    ensureOwner: (id) => pieces.ensureRoot(id),
   });
   const demand = new DemandPass({
     served,
