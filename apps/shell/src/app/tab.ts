@@ -1,4 +1,5 @@
 import type { Client } from "@tidemark/client";
+import type { Principal } from "@tidemark/protocol";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Meta } from "../meta/meta.js";
@@ -6,7 +7,7 @@ import type { Meta } from "../meta/meta.js";
 /** What every part of the page may need. */
 export interface Tab {
   readonly client: Client;
-  readonly principal: string;
+  readonly principal: Principal;
   /** What the server says of itself; `undefined` until it has been reached. */
   readonly meta: Meta | undefined;
 }

@@ -18,7 +18,7 @@ export function TopBar(props: {
         key={principal}
         principal={principal}
         onlyThisTab={props.onlyThisTab}
-        unsent={client.queuedEvents}
+        unsent={() => client.queuedEvents}
         onSomeoneElse={props.onSomeoneElse}
         onMyself={props.onMyself}
       />

@@ -1,21 +1,29 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { personOf } from "./person.js";
 import { PersonChip } from "./person-chip.js";
+import { useDismiss } from "./use-dismiss.js";
 
 /** Who acts in this tab, and the ways to be somebody else. */
 export function WhoAmI(props: {
   readonly principal: string;
   readonly onlyThisTab: boolean;
-  /** Changes not sent yet: they are this person's, and would be lost. */
-  readonly unsent: number;
+  /** How many changes are not sent yet: they are this person's, and would be lost. */
+  readonly unsent: () => number;
   readonly onSomeoneElse: () => void;
   readonly onMyself: () => void;
 }) {
   const [open, setOpen] = useState(false);
+  const details = useRef<HTMLDetailsElement>(null);
+  useDismiss(details, open, () => setOpen(false));
   const { name, shortId } = personOf(props.principal);
-  const blocked = props.unsent > 0;
+  const blocked = open && props.unsent() > 0;
   return (
-    <details class="who" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details
+      class="who"
+      ref={details}
+      open={open}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
       <summary aria-label={`You are ${name}`}>
         <PersonChip principal={props.principal} />
       </summary>

@@ -7,6 +7,7 @@ import { StatusBar } from "../connection/status-bar.js";
 import { useObservable } from "../live/use-live.js";
 import { PiecePage } from "../piece/piece-page.js";
 import { NO_SERVER, spaceTrouble } from "../words/error-words.js";
+import { AccessHint } from "./access-hint.js";
 import { PieceList } from "./piece-list.js";
 
 /** A space, or one piece of it. What was seen once stays while the server is gone. */
@@ -26,13 +27,10 @@ export function SpacePage(props: { readonly id: SpaceId; readonly piece: DocId |
       <Waiting words="Opening the space…" />
     );
   }
-  const mayOnlyLook = state.state === "open" && state.level === "READ";
   return (
     <>
       <StatusBar space={space} />
-      {mayOnlyLook && (
-        <p class="hint">You may look at this space. Changing it is for those it was shared with.</p>
-      )}
+      <AccessHint space={space} />
       {props.piece === undefined ? (
         <PieceList space={space} />
       ) : (

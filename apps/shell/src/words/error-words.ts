@@ -41,7 +41,7 @@ export function spaceTrouble(state: SpaceState, wasOpen: boolean): Trouble | und
 const UNKNOWN: Trouble = {
   title: "Nothing to see under this link",
   words:
-    "Either there is no such space on this server, or it has not been shared with you. Ask whoever sent you the link, or have a look whether all of it was copied.",
+    "Either there is no such space on this server, or it has not been shared with you. Check that the whole link was copied, or ask whoever sent it.",
 };
 
 const REVOKED: Trouble = {
