@@ -61,8 +61,15 @@ export const UPKEEP_CASES: readonly EngineCase[] = [
         tx.frontier(doc(STREAM), at(2));
         tx.commit({ class: "derived", holder: HOLDER });
       });
-      engine.compact({ compactAfterMs: 0, compactAfterEntries: 0 });
+      const policy = { compactAfterMs: 0, compactAfterEntries: 0 };
+      engine.compact(policy);
       expect(ids(engine)).toEqual(["e1", "e3", "e4"]);
+      engine.transact((tx) => {
+        tx.frontier(doc(STREAM), at(4));
+        tx.commit({ class: "derived", holder: HOLDER });
+      });
+      engine.compact(policy);
+      expect(ids(engine)).toEqual(["e1", "e3"]);
     },
   ],
   [
