@@ -132,6 +132,54 @@ describe("seals", () => {
   });
 });
 
+describe("demand", () => {
+  test("[EX-N2] demand ends with its last watcher, and lasts while one is left", async () => {
+    const w = await createWorld({ patterns: [counter] });
+    const piece = await w.create(counter);
+    const ben = await w.t.connected("ben");
+    await w.open(w.owner, piece, ["double"]);
+    await w.open(ben, piece, ["double"]);
+    await w.settle();
+    const runs = () => lab.runs.get("double") ?? 0;
+    await ben.call("watch.set", { space: w.space, watches: [] });
+    await w.write(ben, piece, "count", 1);
+    await w.settle();
+    expect([w.value(piece, "double"), runs()]).toEqual([2, 2]);
+    await w.owner.call("watch.set", { space: w.space, watches: [] });
+    await w.write(ben, piece, "count", 2);
+    await w.settle();
+    expect([w.value(piece, "double"), runs()]).toEqual([2, 2]);
+    await w.open(ben, piece, ["double"]);
+    await w.settle();
+    expect([w.value(piece, "double"), runs()]).toEqual([4, 3]);
+    const { demand } = w.host.spaceStats(w.space);
+    expect(demand.demandRootEnters - demand.demandRootLeaves).toBe(1);
+    await w.stop();
+  });
+});
+
+describe("upkeep", () => {
+  test("[EX-K1] a quiet space compacts its streams and prunes by policy, without a commit", async () => {
+    const w = await createWorld({
+      patterns: [counter],
+      policy2: { compactAfterEntries: 4, compactAfterMs: 1_000, maintenanceEveryMs: 10_000 },
+    });
+    const piece = await w.create(counter);
+    await w.open(w.owner, piece, ["count"]);
+    const { streamIdFor: streamOf } = await import("@tidemark/protocol");
+    const standing = () => w.t.engines.get(w.space)?.entries.list(streamOf(piece, "inc")).length;
+    for (let at = 0; at < 20; at += 1) await w.fire(w.owner, piece, "inc");
+    await w.settle();
+    expect(standing()).toBe(20);
+    const head = w.head();
+    await w.t.clock.advance(20_000);
+    expect(standing()).toBe(4);
+    expect(w.head()).toBe(head);
+    expect(w.value(piece, "count")).toBe(20);
+    await w.stop();
+  });
+});
+
 describe("neighbours", () => {
   test("[EX-H14] spaces take turns by slice: a busy one costs its neighbour at most a slice", async () => {
     const w = await createWorld({

@@ -57,6 +57,28 @@ describe("derivations", () => {
   });
 });
 
+describe("withdrawn reads", () => {
+  test("[EX-W23] a run that read an unchanged field of what was taken back runs again all the same", async () => {
+    const w = await raced(form, ["beside", "fields"]);
+    await w.write(w.ben, w.piece, "fields", { a: 1, b: 5 });
+    await w.settle();
+    expect(w.value(w.piece, "beside")).toBe(5);
+    w.t.gates.hold("feed:before-apply");
+    await w.write(w.owner, w.piece, "edits", 100);
+    await w.fire(w.owner, w.piece, "bumpA");
+    w.t.gates.hold("wave:before-commit");
+    w.t.gates.release("feed:before-apply");
+    await w.t.run();
+    expect(w.t.gates.waiting("wave:before-commit")).toBe(1);
+    await w.patch(w.ben, w.piece, "fields", [replace("a", 9)]);
+    w.t.gates.release("wave:before-commit");
+    await w.settle();
+    expect(w.value(w.piece, "fields")).toEqual({ a: 10, b: 5 });
+    expect(w.value(w.piece, "beside")).toBe(105);
+    await w.stop();
+  });
+});
+
 describe("consequences", () => {
   test("[EX-W3] a consequence that touches another field merges with the mid-wave write", async () => {
     const w = await raced(form, ["fields"]);
@@ -97,6 +119,7 @@ describe("consequences", () => {
     await w.t.run();
     expect(w.naming(e1)).toBe(0);
     expect(w.entry(w.piece, "bumpA", e1)?.consequenced).toBeUndefined();
+    expect(w.watermark()).toBeLessThan(w.entry(w.piece, "bumpA", e1)?.seq ?? 0);
     w.t.gates.release("wave:after-commit");
     await w.settle();
     expect(w.value(w.piece, "fields")).toEqual({ a: 10, b: 1 });
@@ -145,6 +168,42 @@ describe("consequences", () => {
     expect(w.value(w.piece, "q")).toBe(10);
     await w.stop();
   });
+});
+
+describe("order behind a raced event", () => {
+  for (const [where, gate] of [
+    ["queued", "handler:before-run"],
+    ["at its gate", "preflight:before"],
+  ] as const) {
+    test(`[EX-D8] a later event of the stream that is still ${where} does not overtake it`, async () => {
+      const w = await createWorld({ patterns: [form], policy2: { flushDeadlineMs: 50 } });
+      const piece = await w.create(form);
+      const ben = await w.t.connected("ben");
+      await ben.call("space.open", { space: w.space, watches: [] });
+      await w.open(w.owner, piece, ["fields"]);
+      await w.write(ben, piece, "fields", { a: 1 });
+      await w.settle();
+      w.t.gates.hold("wave:before-commit");
+      w.t.gates.hold("feed:before-apply");
+      const ids = [
+        await w.fire(w.owner, piece, "step", "first"),
+        await w.fire(w.owner, piece, "step", "second"),
+        await w.fire(w.owner, piece, "step", "third"),
+      ];
+      w.t.gates.hold(gate, { event: ids[1] as string });
+      w.t.gates.release("feed:before-apply");
+      await w.t.clock.advance(60);
+      expect(w.t.gates.waiting("wave:before-commit")).toBe(1);
+      await w.patch(ben, piece, "fields", [replace("a", 10)]);
+      w.t.gates.release("wave:before-commit");
+      await w.t.run();
+      w.t.gates.open();
+      await w.settle(1_000);
+      expect(w.value(piece, "fields")).toEqual({ a: 13 });
+      expect(w.value(piece, "order")).toEqual(["first", "second", "third"]);
+      await w.stop();
+    });
+  }
 });
 
 describe("the firing session's own later writes", () => {

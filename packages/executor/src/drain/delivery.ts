@@ -82,6 +82,8 @@ interface Running {
 export class Deliveries {
   readonly #options: DeliveryOptions;
   #running: Running | undefined;
+  /** The dispatch whose body has not begun. */
+  #coming: { recalled: boolean } | undefined;
 
   constructor(options: DeliveryOptions) {
     this.#options = options;
@@ -95,12 +97,16 @@ export class Deliveries {
   /** The whole way of one event: gates, preflight, body, seal. Rejects with what a gate throws. */
   async deliver(event: Runnable, copy?: CopyOf): Promise<DeliveryResult> {
     const { prepare, live } = this.#options;
+    const coming = { recalled: false };
+    this.#coming = coming;
     await this.#options.pass("preflight:before", event.eventId);
     const prepared = prepare(event.stream);
     if (!prepared.ok) return { kind: "not-run", reason: prepared.reason ?? "no handler" };
     this.#preflight(event.stream);
     await this.#options.pass("handler:before-run", event.eventId);
+    this.#coming = undefined;
     if (!live()) return { kind: "abandoned" };
+    if (coming.recalled) return { kind: "requeued" };
     try {
       return await this.#runBody(event, copy);
     } finally {
@@ -113,6 +119,11 @@ export class Deliveries {
   stage(run: SealedRun): SealVerdict {
     if (this.#running !== undefined) this.#running.staged = run;
     return { ok: true, changes: [] };
+  }
+
+  /** An earlier arrival went back to pending: what has not begun goes back behind it (R16). */
+  recall(): void {
+    if (this.#coming !== undefined) this.#coming.recalled = true;
   }
 
   /** Values were taken back, or a stream's earlier event was: a body that rests on them runs again. */

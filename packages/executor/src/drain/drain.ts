@@ -45,6 +45,8 @@ export interface DrainOptions {
     stream: DocId,
   ) => { readonly ok: true } | { readonly ok: false; readonly reason: string };
   readonly deliver: (event: Runnable) => Promise<DeliveryResult>;
+  /** Takes back the dispatch whose body has not begun. */
+  readonly recall: () => void;
   readonly pass: (gate: GateName, event: EventId) => Promise<void> | undefined;
   readonly live: () => boolean;
   readonly wake: () => void;
@@ -132,6 +134,7 @@ export class Drain {
     }
     // Arrival order is the order of processing (R16): what stands behind it in the queue comes again.
     this.#sweep();
+    this.#options.recall();
     this.arm();
     this.#options.wake();
   }

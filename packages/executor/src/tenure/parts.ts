@@ -165,6 +165,7 @@ export function buildParts(options: TenureOptions, hooks: TenureHooks): TenurePa
     catchUp: () => must(parts).loop.catchUp(),
     prepare: (stream) => pieces.ensureStream(stream),
     deliver: (event) => deliveries.deliver(event),
+    recall: () => deliveries.recall(),
     pass,
     live: hooks.live,
     wake: hooks.wake,

@@ -133,7 +133,16 @@ export const form = pattern({
       lab.ran("bumpA");
       fields.key("a").set((fields.get()["a"] as number) + 1);
     });
-    return { text, edits, fields, fill, fillBoth, setA, bumpA };
+    const order = cell("order", z.array(z.string()), { default: [] });
+    const step = handler("step", z.string(), (payload) => {
+      fields.key("a").set((fields.get()["a"] as number) + 1);
+      order.append(payload);
+    });
+    const beside = computed("beside", () => {
+      const other = fields.key("b").get();
+      return edits.get() + (typeof other === "number" ? other : 0);
+    });
+    return { text, edits, fields, order, beside, fill, fillBoth, setA, bumpA, step };
   },
 });
 
