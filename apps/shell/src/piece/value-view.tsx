@@ -1,5 +1,7 @@
 import { PersonChip } from "../identity/person-chip.js";
 import { isPrincipalText } from "../identity/person.js";
+import { spoken } from "../form/schema.js";
+import { tableRows, type TableRows } from "./table-rows.js";
 
 const MAX_DEPTH = 5;
 const MAX_ROWS = 100;
@@ -34,6 +36,8 @@ function ListView({
   readonly depth: number;
 }) {
   if (items.length === 0) return <span class="quiet">empty</span>;
+  const table = tableRows(items.slice(0, MAX_ROWS));
+  if (table !== undefined) return <TableView table={table} more={items.length - MAX_ROWS} />;
   return (
     <ol class="value-list">
       {items.slice(0, MAX_ROWS).map((item, at) => (
@@ -67,5 +71,35 @@ function ObjectView(props: {
         <div class="quiet">and {props.entries.length - MAX_ROWS} more</div>
       )}
     </dl>
+  );
+}
+
+function TableView({ table, more }: { readonly table: TableRows; readonly more: number }) {
+  return (
+    <>
+      <table class="value-table">
+        <thead>
+          <tr>
+            {table.columns.map((column) => (
+              <th key={column} scope="col">
+                {spoken(column)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {table.rows.map((row, at) => (
+            <tr key={at}>
+              {row.map((part, column) => (
+                <td key={column}>
+                  <ValueView value={part} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {more > 0 && <p class="quiet">and {more} more</p>}
+    </>
   );
 }
