@@ -64,6 +64,12 @@ test("a deep import is refused everywhere, the testing entry only in sources", (
   expect(messages(client, "src/testing/a.ts", testing)).toEqual([]);
 });
 
+test("a test may import its own package by name, and a source may not", () => {
+  const source = 'import { x } from "@tidemark/client";';
+  expect(messages(client, "test/a.test.ts", source)).toEqual([]);
+  expect(messages(client, "src/a.ts", source)).toEqual([expect.stringContaining("itself")]);
+});
+
 test("a relative path that leaves the package is refused", () => {
   expect(messages(client, "src/a.ts", 'import "../../protocol/src/index.js";')).toHaveLength(1);
   expect(messages(client, "src/deep/a.ts", 'import "../b.js";')).toEqual([]);
