@@ -5,7 +5,10 @@ import type { Pattern } from "@tidemark/runtime";
 import { cascade, chain, counter, form, lab } from "./support/patterns.js";
 import { createWorld, type World } from "./support/world.js";
 
-beforeEach(() => lab.runs.clear());
+beforeEach(() => {
+  lab.runs.clear();
+  lab.stepMs = 0;
+});
 
 interface Raced extends World {
   readonly piece: DocId;
@@ -172,11 +175,14 @@ describe("consequences", () => {
 
 describe("order behind a raced event", () => {
   for (const [where, gate] of [
-    ["queued", "handler:before-run"],
-    ["at its gate", "preflight:before"],
+    ["queued", undefined],
+    ["about to run", "handler:before-run"],
+    ["about to be made ready", "preflight:before"],
   ] as const) {
     test(`[EX-D8] a later event of the stream that is still ${where} does not overtake it`, async () => {
       const w = await createWorld({ patterns: [form], policy2: { flushDeadlineMs: 50 } });
+      lab.spend = (ms) => w.t.clock.spend(ms);
+      lab.stepMs = gate === undefined ? 60 : 0;
       const piece = await w.create(form);
       const ben = await w.t.connected("ben");
       await ben.call("space.open", { space: w.space, watches: [] });
@@ -190,7 +196,7 @@ describe("order behind a raced event", () => {
         await w.fire(w.owner, piece, "step", "second"),
         await w.fire(w.owner, piece, "step", "third"),
       ];
-      w.t.gates.hold(gate, { event: ids[1] as string });
+      if (gate !== undefined) w.t.gates.hold(gate, { event: ids[1] as string });
       w.t.gates.release("feed:before-apply");
       await w.t.clock.advance(60);
       expect(w.t.gates.waiting("wave:before-commit")).toBe(1);

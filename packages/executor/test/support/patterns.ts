@@ -4,6 +4,8 @@ import { abort, action, cell, computed, handler, pattern } from "@tidemark/runti
 /** What the patterns of these tests reach out to: virtual work, and doors that a test opens. */
 export const lab = {
   spend: (_ms: number): void => undefined,
+  /** Virtual work of one step of the form. */
+  stepMs: 0,
   doors: new Map<string, Promise<void>>(),
   runs: new Map<string, number>(),
   ran(name: string): void {
@@ -135,6 +137,7 @@ export const form = pattern({
     });
     const order = cell("order", z.array(z.string()), { default: [] });
     const step = handler("step", z.string(), (payload) => {
+      lab.spend(lab.stepMs);
       fields.key("a").set((fields.get()["a"] as number) + 1);
       order.append(payload);
     });
