@@ -272,6 +272,21 @@ describe("edits", () => {
     expect(see("double")).toBe(10);
   });
 
+  test("[SP-N10] the echo on a document that no watch reaches goes once W covers the edit", () => {
+    const { replica, overlay } = setup();
+    overlay.sealEdit(local(1), opsOf({ n: set(4) }), at(1));
+    overlay.sealDerived(echo("order", { order: set(["a"]) }, ["n"]));
+    overlay.acked(local(1), at(7));
+    replica.awaitedKeys.add(key("order"));
+    replica.frameSeq = at(7);
+    replica.watermark = at(7);
+    overlay.sweep(replica.facts);
+    expect(overlay.size).toBe(1);
+    replica.awaitedKeys.clear();
+    overlay.sweep(replica.facts);
+    expect(overlay.size).toBe(0);
+  });
+
   test("[SP-N9] an edit that is in the store hides what an earlier event's echo wrote there", () => {
     const { replica, overlay, see } = setup();
     replica.row("n", { a: 0, b: 0 }, 1);

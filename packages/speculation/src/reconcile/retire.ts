@@ -52,7 +52,8 @@ export function editArrived(
 /**
  * Whether what follows from an input may give way: the commit is acknowledged, W covers it, and every
  * instance the entry wrote has arrived. Where the server's result equals what it held before, no row
- * ever comes; then agreement with the confirmed rows stands for arrival, since nothing can be seen.
+ * ever comes; then agreement with the confirmed rows stands for arrival, since nothing can be seen. Nor
+ * does one come of an instance that no watch reaches, such as a list's order: coverage is all there is.
  */
 export function consequenceArrived(
   entry: OverlayEntry,
@@ -61,8 +62,15 @@ export function consequenceArrived(
 ): boolean {
   if (floor === undefined || facts.watermark < floor) return false;
   let arrived = true;
-  for (const key of entry.ops.keys()) arrived &&= hasArrived(facts.held(key), floor);
+  for (const key of entry.ops.keys()) {
+    arrived &&= hasArrived(facts.held(key), floor) || isUnwatched(key, floor, facts);
+  }
   return arrived || facts.agrees(entry);
+}
+
+/** Neither held nor on its way, although the frames have passed the input. */
+function isUnwatched(key: InstanceKey, floor: Seq, facts: ReplicaFacts): boolean {
+  return facts.held(key) === undefined && !facts.awaited(key) && facts.frameSeq >= floor;
 }
 
 /** The part of the overlay's state that decides when a derived entry goes. */
