@@ -73,11 +73,12 @@ export class Dependencies {
     node.depsTail = node.ownerLink;
     this.#version++;
     let stale = node.ownerLink !== undefined && (node.ownerLink.dep.flags & PENDING) !== 0;
-    for (const read of reads) {
-      const port = this.#follow(node, read);
+    for (let i = 0; i < reads.length; i++) {
+      const port = this.#follow(node, reads[i] as ReadEntry);
       if (port.flags & PENDING) stale = true;
     }
-    this.#dropUnread(node);
+    const tail = node.depsTail;
+    if ((tail !== undefined ? tail.nextDep : node.deps) !== undefined) this.#dropUnread(node);
     return stale;
   }
 
@@ -118,6 +119,7 @@ export class Dependencies {
     const doc = this.index.entry(read.key);
     const own = doc.writer === node;
     const port = this.index.port(doc, read, own);
+    if (own) node.readsOwn = true;
     if (port.writer === undefined && !own && doc.writer !== undefined)
       this.#connect(port, doc.writer);
     const edge = this.#algorithm.link(port, node, this.#version);
@@ -207,7 +209,8 @@ export class Dependencies {
 
 function isSameRead(port: Port, read: ReadEntry, node: ActionNode): boolean {
   if (port.key !== read.key || port.kind !== read.kind) return false;
-  if (port.own !== (port.doc.writer === node)) return false;
+  // A port of the node's own document is one of its own; asked without touching the document where it is not.
+  if (port.own ? port.doc.writer !== node : port.writer === node) return false;
   const a = port.path;
   const b = read.path;
   if (a === b) return true;

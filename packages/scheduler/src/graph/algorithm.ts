@@ -80,6 +80,9 @@ export function createAlgorithm(hooks: AlgorithmHooks): Algorithm {
     else dep.subsTail = prevSub;
     if (prevSub !== undefined) prevSub.nextSub = nextSub;
     else if ((dep.subs = nextSub) === undefined) unwatched(dep);
+    // An old dead edge that points at young ones would keep them through every minor collection. `nextDep` stays: a
+    // check under way may still have to step past this edge.
+    edge.prevSub = edge.nextSub = edge.prevDep = undefined;
     return nextDep;
   }
 

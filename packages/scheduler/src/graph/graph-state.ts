@@ -22,8 +22,20 @@ export interface QueuedEffect {
 export const algorithm = createAlgorithm({
   update: (node) => (node as GraphNode).update(),
   notify: (node) => (node as GraphNode).enqueue(),
-  unwatched: (node) => (node as GraphNode).forget(),
+  unwatched: (node) => {
+    forgotten.push(node as GraphNode);
+    if (forgotten.length === 1) forgetAll();
+  },
 });
+
+/** Nodes that lost their last subscriber; the first stays while the list is worked off, as the sign of it. */
+const forgotten: GraphNode[] = [];
+
+/** Letting go of one node lets go of its inputs: a loop, because a chain of any length may end here. */
+function forgetAll(): void {
+  for (let i = 0; i < forgotten.length; i++) forgotten[i]?.forget();
+  forgotten.length = 0;
+}
 
 const { link, unlink } = algorithm;
 

@@ -24,12 +24,16 @@ export class EventQueue {
     return this.#current !== undefined;
   }
 
-  get ready(): boolean {
-    return this.#current === undefined && this.length > 0;
+  /** The next task may start. Kept as a field: the settle loop looks at it between any two steps. */
+  ready = false;
+
+  #look(): void {
+    this.ready = this.#current === undefined && this.length > 0;
   }
 
   add(task: EventTask): void {
     this.#waiting.push(task);
+    this.#look();
   }
 
   drop(matches: (task: EventTask) => boolean): EventTask[] {
@@ -37,6 +41,7 @@ export class EventQueue {
     const dropped = new Set(waiting.filter(matches));
     this.#waiting = waiting.filter((task) => !dropped.has(task));
     this.#head = 0;
+    this.#look();
     return [...dropped];
   }
 
@@ -46,10 +51,12 @@ export class EventQueue {
     if (task === undefined) return false;
     this.started++;
     this.#current = task.id;
+    this.ready = false;
     try {
       const ending = task.run();
       if (ending === undefined) {
         this.#current = undefined;
+        this.#look();
         return false;
       }
       void ending.then(
@@ -59,6 +66,7 @@ export class EventQueue {
       return true;
     } catch (error) {
       this.#current = undefined;
+      this.#look();
       this.#failed(task.id, error);
       return false;
     }
@@ -75,6 +83,7 @@ export class EventQueue {
 
   #end(id?: string, error?: unknown): void {
     this.#current = undefined;
+    this.#look();
     if (id !== undefined) this.#failed(id, error);
     this.#ended();
   }

@@ -13,52 +13,53 @@ export type Hold = "gate" | "backoff" | "retry";
  * ports of what it writes. `WATCHING` means live: something demanded needs it.
  */
 export class ActionNode implements ReactiveNode, NodeHandle {
+  // What a step looks at comes first: it then touches few lines of memory.
   flags = MUTABLE | DIRTY;
   deps: Link | undefined = undefined;
   depsTail: Link | undefined = undefined;
   subs: Link | undefined = undefined;
-  subsTail: Link | undefined = undefined;
-
   readonly spec: NodeSpec;
-  readonly parent: ActionNode | undefined;
+  /** Where it is queued: a bucket of the pass queue, or -1. */
+  bucket = -1;
+  queuePrev: ActionNode | undefined = undefined;
+  queueNext: ActionNode | undefined = undefined;
   /** Greater than that of every input, edges that close a cycle aside: the order of a pass. */
   height = 0;
-  /** Scratch of a raise in progress; -1 outside of one. */
-  nextHeight = -1;
+  /** The last pass it ran in. */
+  lastPass = 0;
+  runs = 0;
+  /** While it runs: the edge that the next read will follow if it reads what the run before read. */
+  cursor: Link | undefined = undefined;
+  /** While it runs: the run that asked for it. */
+  caller: ActionNode | undefined = undefined;
+  registered = true;
+  hold: Hold | undefined = undefined;
+  tries = 0;
+  gate: Gate | undefined = undefined;
+  backoff: CycleBackoff | undefined = undefined;
+  /** Somebody waits for this node to come off hold before deciding. */
+  hasBlockedReaders = false;
+  /** It has read what it writes: its last values are kept, to know its own from an outsider's. */
+  readsOwn = false;
+  /** Its own edge to its parent; stands before the reads. */
+  ownerLink: Link | undefined = undefined;
+
+  subsTail: Link | undefined = undefined;
+  readonly parent: ActionNode | undefined;
+  docs: readonly DocEntry[] = [];
   /** Edges from live subscribers. */
   refs = 0;
   /** Written keys with demand. */
   roots = 0;
-  docs: readonly DocEntry[] = [];
-  registered = true;
-  runs = 0;
-  /** The last pass it ran in. */
-  lastPass = 0;
+  /** Scratch of a raise in progress; -1 outside of one. */
+  nextHeight = -1;
   /** The last walk of a pull that met it. */
   walk = 0;
-
-  queuePrev: ActionNode | undefined = undefined;
-  queueNext: ActionNode | undefined = undefined;
-  /** Where it is queued: a bucket of the pass queue, or -1. */
-  bucket = -1;
-
-  hold: Hold | undefined = undefined;
-  /** Somebody waits for this node to come off hold before deciding. */
-  hasBlockedReaders = false;
   /** How often in a row it was dirtied by another node after it ran in the same pass. */
   streak = 0;
   streakEpoch = 0;
-  backoff: CycleBackoff | undefined = undefined;
-  tries = 0;
-  gate: Gate | undefined = undefined;
-
-  /** While it runs: the edge that the next read will follow if it reads what the run before read. */
-  cursor: Link | undefined = undefined;
-
   /** What its children subscribe to, so that parents go first. */
   ownerPort: Port | undefined = undefined;
-  /** Its own edge to its parent; stands before the reads. */
-  ownerLink: Link | undefined = undefined;
   children: Set<ActionNode> | undefined = undefined;
 
   constructor(spec: NodeSpec, parent: ActionNode | undefined) {

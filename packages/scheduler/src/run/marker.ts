@@ -68,8 +68,17 @@ export class Marker {
     if (cause !== undefined && node.bucket >= 0 && node.backoff === undefined) {
       // Marked and queued already, as nearly all are in the middle of a settle.
       node.flags |= STALE;
-      node.tries = 0;
+      if (node.tries !== 0) node.tries = 0;
       node.gate?.changed();
+      return;
+    }
+    if (cause === undefined && isPlain(node)) {
+      // Current, with nothing to look after, as nearly all are when an input moves.
+      if (node.tries !== 0) node.tries = 0;
+      if (node.streak !== 0) node.streak = 0;
+      node.flags |= STALE;
+      if (node.subs !== undefined) this.#deps?.markReaders(node);
+      if (node.flags & WATCHING) this.#enqueue(node, true);
       return;
     }
     this.#outside = cause === undefined;
@@ -267,4 +276,9 @@ export class Marker {
       if (member.hold === "backoff") this.unhold(member);
     }
   }
+}
+
+function isPlain(node: ActionNode): boolean {
+  const marks = node.flags & (STALE | RUNNING | RECURSED);
+  return marks === 0 && node.backoff === undefined && node.gate === undefined;
 }

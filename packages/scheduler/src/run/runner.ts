@@ -6,6 +6,7 @@ import { DIRTY, PENDING, RECURSED, RUNNING, STALE, type Link } from "../graph/no
 import type { PassQueue } from "../settle/pass-queue.js";
 import { triesAgain } from "../settle/retry.js";
 import type { DocEntry, Port } from "../trigger/port.js";
+import { differs } from "../trigger/trigger-index.js";
 import type { Change, ReadEntry, RunOutcome, SchedulerReport } from "../types.js";
 import type { ActionNode } from "./action-node.js";
 import type { Marker } from "./marker.js";
@@ -25,7 +26,9 @@ export class Runner {
   readonly #deps: Dependencies;
   readonly #marker: Marker;
   readonly #queue: PassQueue;
-  readonly #stack: ActionNode[] = [];
+  /** The node whose run asks now; the runs below it follow by `caller`. */
+  #top: ActionNode | undefined;
+  #depth = 0;
   /** The input for whose sake the runs on the stack are giving way. */
   #awaited: ActionNode | undefined;
   /** Inputs that this step has given way to once. */
@@ -33,10 +36,6 @@ export class Runner {
   #walk = 0;
   /** Called after each run, where tests check liveness. */
   mutated: (() => void) | undefined;
-  // What the two callbacks below are about; kept here so that no change makes a closure.
-  #cause: ActionNode | undefined;
-  #change: Change | undefined;
-  #rollback = false;
   runs = 0;
   failures = 0;
   retries = 0;
@@ -47,21 +46,6 @@ export class Runner {
     this.#marker = marker;
     this.#queue = queue;
   }
-
-  readonly #tellReaders = (port: Port): void => {
-    const cause = this.#cause;
-    if (port.own) return;
-    for (let edge = port.subs; edge !== undefined; edge = edge.nextSub) {
-      if (edge.sub !== cause) this.#marker.dirty(edge.sub as ActionNode, cause);
-    }
-  };
-
-  readonly #tellOutsiders = (port: Port): void => {
-    if (port.own && (this.#rollback || isOwnValue(port.doc, port, this.#change?.after))) return;
-    for (let edge = port.subs; edge !== undefined; edge = edge.nextSub) {
-      this.#marker.dirty(edge.sub as ActionNode, undefined);
-    }
-  };
 
   /** One step of a pass: runs the node, or finds that it need not run. */
   step(node: ActionNode): void {
@@ -75,7 +59,7 @@ export class Runner {
   }
 
   pull(key: InstanceKey): void {
-    const reader = this.#stack.at(-1);
+    const reader = this.#top;
     const expected = reader?.cursor;
     if (reader !== undefined && expected !== undefined) {
       const port = expected.dep as Port;
@@ -93,13 +77,13 @@ export class Runner {
     if (writer === undefined) return;
     if (writer.flags & RUNNING) {
       // What it wrote itself it may read; what another run below needs of it is not there yet.
-      if (writer !== this.#stack.at(-1)) this.#refuse(writer);
+      if (writer !== this.#top) this.#refuse(writer);
       return;
     }
     if (!isOpen(writer)) return;
-    if (this.#stack.length >= MAX_NESTED_RUNS && this.#awaited === undefined) this.#await(writer);
+    if (this.#depth >= MAX_NESTED_RUNS && this.#awaited === undefined) this.#await(writer);
     if (this.#awaited !== undefined || !this.#makeCurrent(writer)) throw new PullDeferredError(key);
-    if (this.#waitedFor.size > 0 && this.#stack.length === 0) this.#waitedFor.clear();
+    if (this.#waitedFor.size > 0 && this.#depth === 0) this.#waitedFor.clear();
   }
 
   /** Makes the runs on the stack give way, unless they did so for this writer already and it is still not current. */
@@ -120,9 +104,12 @@ export class Runner {
   notify(change: Change, rollback: boolean): void {
     const doc = this.#deps.index.get(change.key);
     if (doc === undefined) return;
-    this.#rollback = rollback;
-    this.#change = change;
-    this.#deps.index.changed(doc, change, this.#tellOutsiders);
+    for (const port of this.#deps.index.changed(doc, change)) {
+      if (port.own && (rollback || isOwnValue(doc, port, change.after))) continue;
+      for (let edge = port.subs; edge !== undefined; edge = edge.nextSub) {
+        this.#marker.dirty(edge.sub as ActionNode, undefined);
+      }
+    }
   }
 
   /** Registers a node as current with these reads, without a run. */
@@ -157,7 +144,7 @@ export class Runner {
       nodes.pop();
       edges.pop();
       if (!isOpen(node) || !this.#settleOne(node)) continue;
-      if (this.#stack.length > 0) return false;
+      if (this.#depth > 0) return false;
       // Nothing is below: what was missing runs first, then this again.
       const awaited = this.#takeAwaited();
       nodes.push(node, awaited);
@@ -193,10 +180,15 @@ export class Runner {
     node.lastPass = this.#queue.pass;
     node.flags = (node.flags & ~(STALE | RECURSED)) | RUNNING;
     node.cursor = node.ownerLink === undefined ? node.deps : node.ownerLink.nextDep;
-    this.#stack.push(node);
+    const caller = this.#top;
+    if (caller !== undefined) node.caller = caller;
+    this.#top = node;
+    this.#depth++;
     const outcome = attempt(node);
-    this.#stack.pop();
-    node.cursor = undefined;
+    this.#depth--;
+    this.#top = caller;
+    if (node.cursor !== undefined) node.cursor = undefined;
+    if (caller !== undefined) node.caller = undefined;
     node.flags &= ~RUNNING;
     this.runs++;
     node.runs++;
@@ -223,8 +215,7 @@ export class Runner {
     const pending = !keepsReads && this.#deps.relink(node, outcome.reads);
     this.#tell(node, outcome.changes);
     if (outcome.failed !== undefined) this.#failed(node, outcome);
-    const retries = this.#retries(node, outcome);
-    if (retries) this.#marker.again(node);
+    if (this.#triesAgain(node, outcome)) this.#marker.again(node);
     else if (late) this.#marker.late(node);
     else if (pending || node.flags & STALE) this.#stillPending(node);
     else this.#settledAfterRun(node);
@@ -243,15 +234,26 @@ export class Runner {
 
   /** Tells the readers of what a node changed, itself aside: its own writes are no trigger. */
   #tell(node: ActionNode, changes: readonly Change[]): void {
-    if (changes.length === 0) return;
-    this.#cause = node;
-    for (const change of changes) {
+    for (let i = 0; i < changes.length; i++) {
+      const change = changes[i] as Change;
+      const only = onlyPort(node, change.key);
+      if (only !== undefined) {
+        if (differs(only, change)) this.#tellReaders(only, node);
+        continue;
+      }
       const doc = docOf(node, change.key) ?? this.#deps.index.get(change.key);
       if (doc === undefined) continue;
-      this.#deps.index.changed(doc, change, this.#tellReaders);
+      const hit = this.#deps.index.changed(doc, change);
+      for (let at = 0; at < hit.length; at++) this.#tellReaders(hit[at] as Port, node);
       if (doc.ownPorts > 0 && doc.writer === node) doc.written = change.after;
     }
-    this.#cause = undefined;
+  }
+
+  #tellReaders(port: Port, cause: ActionNode): void {
+    if (port.own) return;
+    for (let edge = port.subs; edge !== undefined; edge = edge.nextSub) {
+      if (edge.sub !== cause) this.#marker.dirty(edge.sub as ActionNode, cause);
+    }
   }
 
   #failed(node: ActionNode, outcome: RunOutcome): void {
@@ -266,10 +268,10 @@ export class Runner {
     });
   }
 
-  #retries(node: ActionNode, outcome: RunOutcome): boolean {
-    const retry = outcome.retry ?? "none";
-    if (retry === "none") {
-      node.tries = 0;
+  #triesAgain(node: ActionNode, outcome: RunOutcome): boolean {
+    const { retry } = outcome;
+    if (retry === undefined || retry === "none") {
+      if (node.tries !== 0) node.tries = 0;
       return false;
     }
     node.tries++;
@@ -291,9 +293,14 @@ export class Runner {
   }
 
   #refuse(writer: ActionNode): never {
-    // The stack reads "needs"; members are told in the order in which each feeds the next.
+    // From the top down each run feeds the one below it.
     const feeding: ActionNode[] = [];
-    for (const node of this.#stack.slice(this.#stack.lastIndexOf(writer))) feeding.unshift(node);
+    let node = this.#top;
+    while (node !== undefined && node !== writer) {
+      feeding.push(node);
+      node = node.caller;
+    }
+    feeding.push(writer);
     this.#marker.cycle(feeding);
     throw cycleError(feeding);
   }
@@ -321,8 +328,17 @@ function nextStaleInput(from: Link | undefined, walk: number): Link | undefined 
   return undefined;
 }
 
+/** The one place where a node's one document is read, as most are: no need to look at the document then. */
+function onlyPort(node: ActionNode, key: InstanceKey): Port | undefined {
+  const edge = node.subs;
+  if (edge === undefined || edge.nextSub !== undefined || node.readsOwn) return undefined;
+  const port = edge.sub as Port;
+  return port.key === key ? port : undefined;
+}
+
 function docOf(node: ActionNode, key: InstanceKey): DocEntry | undefined {
-  for (const doc of node.docs) if (doc.key === key) return doc;
+  const { docs } = node;
+  for (let i = 0; i < docs.length; i++) if (docs[i]?.key === key) return docs[i];
   return undefined;
 }
 

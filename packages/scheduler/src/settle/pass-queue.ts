@@ -35,18 +35,18 @@ class Buckets {
     this.size--;
   }
 
-  lowest(): ActionNode | undefined {
-    if (this.size === 0) return undefined;
-    while (this.#heads[this.#lowest] === undefined) this.#lowest++;
-    return this.#heads[this.#lowest];
-  }
-
-  /** Moves a node whose height was raised since it was queued. */
-  settle(node: ActionNode): boolean {
-    if (node.bucket === node.height) return false;
-    this.remove(node);
-    this.add(node);
-    return true;
+  /** Takes the first node of least height. */
+  take(): ActionNode | undefined {
+    while (this.size > 0) {
+      let node = this.#heads[this.#lowest];
+      while (node === undefined) node = this.#heads[++this.#lowest];
+      const moved = node.height !== node.bucket;
+      this.remove(node);
+      if (!moved) return node;
+      // Its height was raised since it was queued.
+      this.add(node);
+    }
+    return undefined;
   }
 }
 
@@ -84,13 +84,7 @@ export class PassQueue {
 
   /** Takes the node of least height of this pass. */
   take(): ActionNode | undefined {
-    for (;;) {
-      const node = this.#now.lowest();
-      if (node === undefined) return undefined;
-      if (this.#now.settle(node)) continue;
-      this.#now.remove(node);
-      return node;
-    }
+    return this.#now.take();
   }
 
   /** Begins the next pass. */

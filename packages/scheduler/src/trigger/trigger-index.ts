@@ -17,6 +17,8 @@ const MAX_HINTED_PATHS = 64;
  */
 export class TriggerIndex {
   readonly #docs = new Map<InstanceKey, DocEntry>();
+  /** Scratch of {@link changed}: a list per change would be garbage. */
+  readonly #hit: Port[] = [];
   #ports = 0;
 
   get documents(): number {
@@ -82,16 +84,31 @@ export class TriggerIndex {
     return found;
   }
 
-  /** Calls `told` for each port whose value or outline a change altered. */
-  changed(doc: DocEntry, change: Change, told: (port: Port) => void): void {
+  /** The ports whose value or outline a change altered. The list is good until the next call. */
+  changed(doc: DocEntry, change: Change): readonly Port[] {
+    const hit = this.#hit;
+    hit.length = 0;
     const { before, after, paths } = change;
-    if (before === after || doc.ports === 0) return;
+    if (before === after || doc.ports === 0) return hit;
     const { root } = doc;
-    if (root.children === undefined) tell(root, before, after, told);
+    if (root.children === undefined) collect(root, before, after, hit);
     else if (paths === undefined || paths.length > MAX_HINTED_PATHS)
-      below(root, before, after, told);
-    else for (const path of paths) along(root, path, before, after, told);
+      below(root, before, after, hit);
+    else for (const path of paths) along(root, path, before, after, hit);
+    return hit;
   }
+}
+
+/** Whether a change altered what a port shows. */
+export function differs(port: Port, change: Change): boolean {
+  const { path, kind } = port;
+  let { before, after } = change;
+  for (let i = 0; i < path.length && before !== after; i++) {
+    // Within its length a path has a segment.
+    before = at(before, path[i] as string | number);
+    after = at(after, path[i] as string | number);
+  }
+  return !(kind === "shape" ? jsonSameShape(before, after) : jsonEqual(before, after));
 }
 
 function child(place: TrieNode, segment: string | number): TrieNode {
@@ -121,40 +138,37 @@ function at(value: Held, segment: string | number): Held {
   return (value as { readonly [key: string]: JsonValue })[segment];
 }
 
-function tell(place: TrieNode, before: Held, after: Held, told: (port: Port) => void): void {
-  for (const port of place.ports) {
+function collect(place: TrieNode, before: Held, after: Held, hit: Port[]): void {
+  const { ports } = place;
+  for (let i = 0; i < ports.length; i++) {
+    const port = ports[i] as Port;
     const same = port.kind === "shape" ? jsonSameShape(before, after) : jsonEqual(before, after);
-    if (!same) told(port);
+    if (!same) hit.push(port);
   }
 }
 
 /** Readers at and below a place; whole branches that are the same object are skipped. */
-function below(place: TrieNode, before: Held, after: Held, told: (port: Port) => void): void {
+function below(place: TrieNode, before: Held, after: Held, hit: Port[]): void {
   if (before === after) return;
-  tell(place, before, after, told);
+  collect(place, before, after, hit);
   if (place.children === undefined) return;
-  for (const [segment, next] of place.children)
-    below(next, at(before, segment), at(after, segment), told);
+  for (const [segment, next] of place.children) {
+    below(next, at(before, segment), at(after, segment), hit);
+  }
 }
 
 /** Readers on the way to a path, and those below its end. */
-function along(
-  root: TrieNode,
-  path: Path,
-  before: Held,
-  after: Held,
-  told: (port: Port) => void,
-): void {
+function along(root: TrieNode, path: Path, before: Held, after: Held, hit: Port[]): void {
   let place: TrieNode | undefined = root;
   let old = before;
   let now = after;
   for (const segment of path) {
     if (old === now) return;
-    tell(place, old, now, told);
+    collect(place, old, now, hit);
     place = place.children?.get(segment);
     if (place === undefined) return;
     old = at(old, segment);
     now = at(now, segment);
   }
-  below(place, old, now, told);
+  below(place, old, now, hit);
 }

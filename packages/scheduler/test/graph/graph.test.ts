@@ -43,7 +43,9 @@ test("[SC-G3] a chain of 10,000 is brought up to date without overflowing the st
   a.set(1);
   a.set(2);
   expect(seen).toEqual([10_000, 10_001, 10_002]);
+  // Letting go of the end lets go of all of it, without recursion too.
   stop();
+  expect(edgesOf(a)).toBe(0);
 });
 
 test("[SC-G4] a computed that needs itself gets a CycleError that names the way round, and recovers", () => {
