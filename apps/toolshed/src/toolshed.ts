@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { join } from "node:path";
 import { ExecutorHost, type ServingPolicy } from "@tidemark/executor";
 import { type Durability, folderStores, MemoryServer } from "@tidemark/memory-engine";
@@ -9,6 +10,7 @@ import {
   systemClock,
   systemRandom,
   type Transport,
+  useSha256,
 } from "@tidemark/protocol";
 import { type Pattern, PatternRegistry } from "@tidemark/runtime";
 import { type Demo, openDemo } from "./demo/demo.js";
@@ -101,6 +103,7 @@ export async function createToolshed(options: ToolshedOptions): Promise<Toolshed
 }
 
 function startCore(given: ToolshedOptions): Core {
+  useSha256((bytes) => hash("sha256", bytes, "buffer"));
   const options = {
     ...given,
     clock: given.clock ?? systemClock,

@@ -58,3 +58,14 @@ test("a flush deadline that does not parse keeps the bound and warns", () => {
     warnings: [],
   });
 });
+
+test("the time to live of a lease is tuned the same way", () => {
+  expect(readConfig([], { SERVER_EXECUTION_LEASE_TTL_MS: "0" })).toMatchObject({
+    config: { leaseTtlMs: 15_000 },
+    warnings: [expect.stringContaining("SERVER_EXECUTION_LEASE_TTL_MS=0")],
+  });
+  expect(readConfig([], { SERVER_EXECUTION_LEASE_TTL_MS: "900" })).toMatchObject({
+    config: { leaseTtlMs: 900 },
+    warnings: [],
+  });
+});

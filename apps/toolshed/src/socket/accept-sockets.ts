@@ -1,6 +1,7 @@
 import type { Server } from "node:http";
-import { type Connection, connectionOver, type WebSocketLike } from "@tidemark/protocol";
+import { type Connection, connectionOver } from "@tidemark/protocol";
 import { WebSocketServer } from "ws";
+import { gathered } from "./gathered.js";
 
 /** Where the protocol is spoken (seed 001, Anchors). */
 export const SOCKET_PATH = "/api/storage/memory";
@@ -26,8 +27,7 @@ export function acceptSockets(options: SocketsOptions): { close(): void } {
       return;
     }
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      // `ws` types its listeners by its own event classes; the shape that is used is the browser's.
-      options.onConnection(connectionOver(webSocket as unknown as WebSocketLike));
+      options.onConnection(connectionOver(gathered(webSocket, socket)));
     });
   });
   return {

@@ -1,4 +1,4 @@
-import { connect, type Client, type PieceHandle, type ValueHandle } from "@tidemark/client";
+import { connect, type Client, type ValueHandle } from "@tidemark/client";
 import { lunchPoll } from "@tidemark/patterns";
 import {
   generateIdentity,
@@ -45,7 +45,3 @@ export function seen<T>(handle: ValueHandle<T>, accept: (value: T) => boolean): 
     });
   });
 }
-
-export type Poll = PieceHandle<
-  typeof lunchPoll extends { readonly types?: { readonly result: infer R } } ? R & Record<string, unknown> : never
->;

@@ -1,0 +1,90 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { createApp, type HttpSources } from "../src/http/app.js";
+
+const dir = mkdtempSync(join(tmpdir(), "toolshed-app-"));
+const shellDir = join(dir, "dist");
+mkdirSync(join(shellDir, "assets"), { recursive: true });
+writeFileSync(join(dir, "secret.txt"), "secret");
+writeFileSync(join(shellDir, "index.html"), "<p>shell</p>");
+writeFileSync(join(shellDir, "assets", "index-abc.js"), "1;");
+
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+function appWith(sources: Partial<HttpSources> = {}) {
+  return createApp({
+    health: () => ({ ok: true, activeSpaces: 2 }),
+    stats: () => ({ servingLoop: { waves: 3 } }),
+    meta: () => ({ name: "toolshed" }),
+    shellDir,
+    ...sources,
+  });
+}
+
+test("health, statistics and what the server is are served as JSON", async () => {
+  const app = appWith();
+  const health = await app.request("/api/health");
+  expect([health.status, await health.json()]).toEqual([200, { ok: true, activeSpaces: 2 }]);
+  expect(await (await app.request("/api/health/stats")).json()).toEqual({
+    servingLoop: { waves: 3 },
+  });
+  expect(await (await app.request("/api/meta")).json()).toEqual({ name: "toolshed" });
+});
+
+test("a server that is not well answers 503", async () => {
+  const response = await appWith({ health: () => ({ ok: false }) }).request("/api/health");
+  expect(response.status).toBe(503);
+});
+
+test("an unknown route of the API is an error in JSON, never the page", async () => {
+  const response = await appWith().request("/api/elsewhere");
+  expect([response.status, await response.json()]).toEqual([
+    404,
+    { error: "not-found", path: "/api/elsewhere" },
+  ]);
+});
+
+test("the page is asked for anew each time and its assets are kept, under a policy of its own", async () => {
+  const page = await appWith().request("/");
+  expect(await page.text()).toBe("<p>shell</p>");
+  expect(page.headers.get("cache-control")).toBe("no-cache");
+  expect(page.headers.get("content-security-policy")).toContain("default-src 'self'");
+  const asset = await appWith().request("/assets/index-abc.js");
+  expect(asset.headers.get("content-type")).toContain("text/javascript");
+  expect(asset.headers.get("cache-control")).toContain("immutable");
+});
+
+test.each([
+  "/../secret.txt",
+  "/..%2fsecret.txt",
+  "/%2e%2e/secret.txt",
+  "/assets/..%2f..%2fsecret.txt",
+  "/%E0%A4%A",
+  "/%00",
+  "/assets",
+])("%s leads to no file", async (path) => {
+  const response = await appWith().request(path);
+  expect(response.status).toBe(404);
+  expect(await response.text()).not.toContain("secret");
+});
+
+test("without a built shell there is no page, and the API is served all the same", async () => {
+  const app = appWith({ shellDir: undefined });
+  expect((await app.request("/")).status).toBe(404);
+  expect((await app.request("/api/health")).status).toBe(200);
+});
+
+test("a fault while answering is an error in JSON", async () => {
+  const app = appWith({
+    stats: () => {
+      throw new Error("no numbers");
+    },
+  });
+  const response = await app.request("/api/health/stats");
+  expect([response.status, await response.json()]).toEqual([
+    500,
+    { error: "internal", message: "no numbers" },
+  ]);
+});

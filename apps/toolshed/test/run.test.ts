@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type ProgramHost, run } from "../src/cli/run.js";
+import { OutputLines } from "../src/testing/index.js";
+
+let dataDir: string;
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "toolshed-run-"));
+});
+
+afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+function program(argv: readonly string[], env: ProgramHost["env"] = {}) {
+  const output = new OutputLines();
+  const exits: number[] = [];
+  let stop: (signal: string) => void = () => undefined;
+  const host: ProgramHost = {
+    argv,
+    env,
+    stdout: { write: (text) => output.push("stdout", text) },
+    stderr: { write: (text) => output.push("stderr", text) },
+    shellDir: undefined,
+    version: "1.2.3",
+    onStop: (fn) => {
+      stop = fn;
+    },
+    exit: (code) => void exits.push(code),
+  };
+  return { host, output, exits, signal: (name: string) => stop(name) };
+}
+
+test("it says where it listens and where the demo is, and ends with 0 when asked to", async () => {
+  const { host, output, signal } = program(["--port", "0", "--data-dir", dataDir]);
+  const ended = run(host);
+  const url = (await output.waitFor(/^toolshed listening on http/u)).split(" ").at(-1) ?? "";
+  expect(await output.waitFor(/^lunch poll at /u)).toContain(`${url}/#/space/did:key:`);
+  expect(await (await fetch(`${url}/api/meta`)).json()).toMatchObject({ version: "1.2.3" });
+  signal("SIGTERM");
+  expect(await ended).toBe(0);
+  expect(output.text).toContain('"message":"stopped"');
+  await expect(fetch(url)).rejects.toThrow();
+});
+
+test("who asks twice does not wait", async () => {
+  const { host, output, exits, signal } = program(["--port", "0", "--data-dir", dataDir]);
+  const ended = run(host);
+  await output.waitFor(/"started"/u);
+  signal("SIGINT");
+  expect(exits).toEqual([]);
+  signal("SIGINT");
+  expect(exits).toEqual([1]);
+  await ended;
+});
+
+test("a tuning that does not parse is warned of, and the server starts with the bound", async () => {
+  const env = { SERVER_EXECUTION_LEASE_TTL_MS: "soon" };
+  const { host, output, signal } = program(
+    ["--port", "0", "--data-dir", dataDir, "--no-demo"],
+    env,
+  );
+  const ended = run(host);
+  await output.waitFor(
+    /SERVER_EXECUTION_LEASE_TTL_MS=soon is no positive number: 15000 ms stands/u,
+  );
+  await output.waitFor(/"started"/u);
+  expect(output.text).not.toContain("lunch poll at");
+  signal("SIGTERM");
+  expect(await ended).toBe(0);
+});
+
+test("help is printed and nothing is run", async () => {
+  const { host, output } = program(["--help"]);
+  expect(await run(host)).toBe(0);
+  expect(output.text).toContain("--data-dir PATH");
+});
