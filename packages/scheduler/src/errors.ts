@@ -31,7 +31,7 @@ export class PullDeferredError extends TidemarkError<{ readonly key: string }> {
   }
 }
 
-/** Two actions claim what only one may have: a key to write, or a durable identity. */
+/** Two actions want what only one may have: a key to write, or a durable identity. */
 export class RegistrationError extends TidemarkError<{
   readonly action: string;
   readonly instance: string;
