@@ -31,7 +31,7 @@ export class DemandRegistry {
   /** Takes over the sessions' shares as they are now. */
   reconcile(shares: ReadonlyMap<SessionRef, Pick<DemandShare, "keys">>): DemandMoves {
     const touched = new Map<InstanceKey, boolean>();
-    for (const session of [...this.#shares.keys()]) {
+    for (const session of this.#shares.keys()) {
       if (!shares.has(session)) this.#replace(session, undefined, touched);
     }
     for (const [session, { keys }] of shares) {

@@ -71,7 +71,7 @@ class ReadersOfDocuments {
   }
 
   sweep(): void {
-    for (const [reader, keys] of [...this.#reads]) {
+    for (const [reader, keys] of this.#reads) {
       if (reader.handle?.registered !== false) continue;
       this.#reads.delete(reader);
       for (const key of keys) this.#add(key, -1);

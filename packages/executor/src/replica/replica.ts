@@ -135,7 +135,8 @@ export class Replica implements BaseView {
   #evict(): void {
     let excess = this.#slots.size - this.#options.maxDocuments;
     if (excess <= 0) return;
-    for (const [key, slot] of [...this.#slots]) {
+    // A copy: what gets its second chance moves to the end and is not met again.
+    for (const [key, slot] of Array.from(this.#slots)) {
       if (excess <= 0) return;
       if (slot.held.seq > this.#seq || this.#options.isRead(key)) continue;
       this.#slots.delete(key);

@@ -68,6 +68,14 @@ export interface TenureOptions {
   readonly report: (report: ServingReport) => void;
 }
 
+/** The store as activation found it. */
+interface Start {
+  readonly watermark: Seq;
+  readonly head: Seq;
+  readonly standing: readonly AcceptedCommit[];
+  readonly recovery: BasisRecovery;
+}
+
 /** What the parts need of the tenure that owns them. */
 export interface TenureHooks {
   readonly wake: () => void;
@@ -76,189 +84,239 @@ export interface TenureHooks {
   readonly confirmLease: () => boolean;
 }
 
-/** The working parts of one tenure, wired. */
-export interface TenureParts {
-  readonly loop: ServingLoop;
-  readonly inbox: Inbox;
-  readonly demand: DemandPass;
-  readonly drain: Drain;
+/**
+ * The working parts of one tenure, wired. It reads the store at one moment and builds everything that
+ * serves it (seed 001 §3, on activate); the parts reach each other through it, and only when they run.
+ */
+export class TenureParts {
   readonly scheduler: ServingScheduler;
-  readonly runtime: Runtime;
   readonly replica: Replica;
   readonly accumulator: WaveAccumulator;
   readonly coverage: CoverageKeeper;
+  readonly inbox: Inbox;
   readonly pieces: Pieces;
-}
+  readonly deliveries: Deliveries;
+  readonly cascade: Cascade;
+  readonly drain: Drain;
+  readonly commits: CommitStep;
+  readonly runtime: Runtime;
+  readonly demand: DemandPass;
+  readonly loop: ServingLoop;
+  readonly #options: TenureOptions;
+  readonly #hooks: TenureHooks;
+  readonly #view: ServingView;
+  readonly #own: OwnTenure;
+  readonly #pass: ReturnType<typeof gateOf>;
 
-/** Reads the store at one moment and builds everything that serves it (seed 001 §3, on activate). */
-export function buildParts(options: TenureOptions, hooks: TenureHooks): TenureParts {
-  const { served, holder, stats, clock, policy, gates, report } = options;
-  const { space, engine } = served;
-  const start = engine.view(() => readStart(options));
-  const own: OwnTenure = { holder, since: start.head };
-  const isOwn = (commit: AcceptedCommit): boolean =>
-    commit.class === "derived" && commit.holder === holder && commit.seq > own.since;
-  const scheduler = new ServingScheduler({
-    clock,
-    sliceMs: policy.yieldSliceMs,
-    passBudget: policy.passBudget,
-    yielding: true,
-    onYield: hooks.onYield,
-    onWork: hooks.wake,
-    report: (told) => report({ kind: "scheduler", space, report: told }),
-  });
-  const replica = new Replica({
-    engine,
-    seq: start.head,
-    maxDocuments: policy.replicaMaxDocuments,
-    isRead: (key) => scheduler.isRead(key),
-    isOwn,
-  });
-  const accumulator = new WaveAccumulator(replica);
-  const view = new ServingView(space, accumulator.view);
-  const coverage = new CoverageKeeper(space, clock, stats, start);
-  const inbox = new Inbox(served, hooks.wake);
-  const pass = gateOf(gates, space);
-  let parts: TenureParts | undefined;
-  const runtimeOf = (): Runtime => must(parts).runtime;
-  const pieces = new Pieces({
-    engine,
-    view: accumulator.view,
-    runtime: runtimeOf,
-    stats,
-    report: (piece, error) => report({ kind: "piece-failed", space, piece, error }),
-  });
-  const deliveries = new Deliveries({
-    clock,
-    handlerBudgetMs: policy.handlerBudgetMs,
-    stats,
-    accumulator,
-    view,
-    runtime: runtimeOf,
-    scheduler,
-    prepare: (stream) => pieces.ensureStream(stream),
-    pass,
-    committing: () => commits.committing,
-    onSends: (contribution) => cascade.follow(contribution),
-    live: hooks.live,
-    onEnd: hooks.wake,
-    reportSlow: (event, error) =>
-      report({ kind: "handler-slow", space, event: event.eventId, error }),
-  });
-  const failedEvent = (event: EventId, error: unknown): void =>
-    report({ kind: "event-failed", space, event, error });
-  const cascade = new Cascade({
-    stats,
-    accumulator,
-    queue: scheduler,
-    deliver: (event, copy) => deliveries.deliver(event, copy),
-    reportFailure: (event, error) => failedEvent(event.eventId, error),
-  });
-  const drain = new Drain({
-    entries: engine.entries,
-    clock,
-    policy,
-    stats,
-    accumulator,
-    queue: scheduler,
-    seq: () => replica.seq,
-    catchUp: () => must(parts).loop.catchUp(),
-    prepare: (stream) => pieces.ensureStream(stream),
-    deliver: (event) => deliveries.deliver(event),
-    recall: () => deliveries.recall(),
-    pass,
-    live: hooks.live,
-    wake: hooks.wake,
-    reportFailure: failedEvent,
-  });
-  const commits = new CommitStep({
-    served,
-    own,
-    accumulator,
-    replica,
-    coverage,
-    drain,
-    deliveries,
-    scheduler,
-    stats,
-    pass,
-    leaseHeld: hooks.live,
-    confirmLease: hooks.confirmLease,
-  });
-  const seal = new WaveSeal({
-    space,
-    accumulator,
-    stats,
-    now: () => clock.now(),
-    stage: (run) => deliveries.stage(run),
-    onSends: (contribution) => cascade.follow(contribution),
-    live: hooks.live,
-  });
-  const recovery = start.recovery;
-  const runtime = new Runtime({
-    space,
-    patterns: options.patterns,
-    scheduler,
-    view,
-    seal,
-    posture: "serving",
-    clock,
-    ids: options.ids,
-    report: (told) => report({ kind: "runtime", space, report: told }),
-    recovered: (action, scopeKey) => recovery.take(action, scopeKey),
-    ensureOwner: (id) => pieces.ensureRoot(id),
-  });
-  const demand = new DemandPass({
-    served,
-    scheduler,
-    pieces,
-    clock,
-    sliceMs: policy.yieldSliceMs,
-    stats,
-    live: hooks.live,
-  });
-  const loop = new ServingLoop({
-    space,
-    clock,
-    gates,
-    policy,
-    stats,
-    inbox,
-    replica,
-    accumulator,
-    scheduler,
-    pieces,
-    demand,
-    drain,
-    cascade,
-    deliveries,
-    coverage,
-    commits,
-    isOwn,
-    live: hooks.live,
-  });
-  parts = {
-    loop,
-    inbox,
-    demand,
-    drain,
-    scheduler,
-    runtime,
-    replica,
-    accumulator,
-    coverage,
-    pieces,
-  };
-  return parts;
+  constructor(options: TenureOptions, hooks: TenureHooks) {
+    this.#options = options;
+    this.#hooks = hooks;
+    const { served, holder, stats, clock, gates } = options;
+    const { space } = served;
+    const start = served.engine.view(() => readStart(options));
+    this.#own = { holder, since: start.head };
+    this.#pass = gateOf(gates, space);
+    this.scheduler = this.#buildScheduler();
+    this.replica = this.#buildReplica(start.head);
+    this.accumulator = new WaveAccumulator(this.replica);
+    this.#view = new ServingView(space, this.accumulator.view);
+    this.coverage = new CoverageKeeper(space, clock, stats, start);
+    this.inbox = new Inbox(served, hooks.wake);
+    this.pieces = this.#buildPieces();
+    this.deliveries = this.#buildDeliveries();
+    this.cascade = this.#buildCascade();
+    this.drain = this.#buildDrain();
+    this.commits = this.#buildCommits();
+    this.runtime = this.#buildRuntime(start.recovery);
+    this.demand = this.#buildDemand();
+    this.loop = this.#buildLoop();
+  }
+
+  /** Whether a commit is one of this tenure's own (seed 001 §3, self-echo). */
+  isOwn(commit: AcceptedCommit): boolean {
+    const { holder, since } = this.#own;
+    return commit.class === "derived" && commit.holder === holder && commit.seq > since;
+  }
+
+  #buildScheduler(): ServingScheduler {
+    const { clock, policy, report, served } = this.#options;
+    return new ServingScheduler({
+      clock,
+      sliceMs: policy.yieldSliceMs,
+      passBudget: policy.passBudget,
+      yielding: true,
+      onYield: this.#hooks.onYield,
+      onWork: this.#hooks.wake,
+      report: (told) => report({ kind: "scheduler", space: served.space, report: told }),
+    });
+  }
+
+  #buildReplica(seq: Seq): Replica {
+    const { served, policy } = this.#options;
+    return new Replica({
+      engine: served.engine,
+      seq,
+      maxDocuments: policy.replicaMaxDocuments,
+      isRead: (key) => this.scheduler.isRead(key),
+      isOwn: (commit) => this.isOwn(commit),
+    });
+  }
+
+  #buildPieces(): Pieces {
+    const { served, stats, report } = this.#options;
+    const { space } = served;
+    return new Pieces({
+      engine: served.engine,
+      view: this.accumulator.view,
+      runtime: () => this.runtime,
+      stats,
+      report: (piece, error) => report({ kind: "piece-failed", space, piece, error }),
+    });
+  }
+
+  #buildDeliveries(): Deliveries {
+    const { served, clock, policy, stats, report } = this.#options;
+    const { space } = served;
+    return new Deliveries({
+      clock,
+      handlerBudgetMs: policy.handlerBudgetMs,
+      stats,
+      accumulator: this.accumulator,
+      view: this.#view,
+      runtime: () => this.runtime,
+      scheduler: this.scheduler,
+      prepare: (stream) => this.pieces.ensureStream(stream),
+      pass: this.#pass,
+      committing: () => this.commits.committing,
+      onSends: (contribution) => this.cascade.follow(contribution),
+      live: this.#hooks.live,
+      onEnd: this.#hooks.wake,
+      reportSlow: (event, error) =>
+        report({ kind: "handler-slow", space, event: event.eventId, error }),
+    });
+  }
+
+  #buildCascade(): Cascade {
+    return new Cascade({
+      stats: this.#options.stats,
+      accumulator: this.accumulator,
+      queue: this.scheduler,
+      deliver: (event, copy) => this.deliveries.deliver(event, copy),
+      reportFailure: (event, error) => this.#failed(event.eventId, error),
+    });
+  }
+
+  #buildDrain(): Drain {
+    const { served, clock, policy, stats } = this.#options;
+    return new Drain({
+      entries: served.engine.entries,
+      clock,
+      policy,
+      stats,
+      accumulator: this.accumulator,
+      queue: this.scheduler,
+      seq: () => this.replica.seq,
+      catchUp: () => this.loop.catchUp(),
+      prepare: (stream) => this.pieces.ensureStream(stream),
+      deliver: (event) => this.deliveries.deliver(event),
+      recall: () => this.deliveries.recall(),
+      pass: this.#pass,
+      live: this.#hooks.live,
+      wake: this.#hooks.wake,
+      reportFailure: (event, error) => this.#failed(event, error),
+    });
+  }
+
+  #buildCommits(): CommitStep {
+    const { served, stats } = this.#options;
+    return new CommitStep({
+      served,
+      own: this.#own,
+      accumulator: this.accumulator,
+      replica: this.replica,
+      coverage: this.coverage,
+      drain: this.drain,
+      deliveries: this.deliveries,
+      scheduler: this.scheduler,
+      stats,
+      pass: this.#pass,
+      leaseHeld: this.#hooks.live,
+      confirmLease: this.#hooks.confirmLease,
+    });
+  }
+
+  #buildRuntime(recovery: BasisRecovery): Runtime {
+    const { served, patterns, clock, ids, stats, report } = this.#options;
+    const { space } = served;
+    const seal = new WaveSeal({
+      space,
+      accumulator: this.accumulator,
+      stats,
+      now: () => clock.now(),
+      stage: (run) => this.deliveries.stage(run),
+      onSends: (contribution) => this.cascade.follow(contribution),
+      live: this.#hooks.live,
+    });
+    return new Runtime({
+      space,
+      patterns,
+      scheduler: this.scheduler,
+      view: this.#view,
+      seal,
+      posture: "serving",
+      clock,
+      ids,
+      report: (told) => report({ kind: "runtime", space, report: told }),
+      recovered: (action, scopeKey) => recovery.take(action, scopeKey),
+      ensureOwner: (id) => this.pieces.ensureRoot(id),
+    });
+  }
+
+  #buildDemand(): DemandPass {
+    const { served, clock, policy, stats } = this.#options;
+    return new DemandPass({
+      served,
+      scheduler: this.scheduler,
+      pieces: this.pieces,
+      clock,
+      sliceMs: policy.yieldSliceMs,
+      stats,
+      live: this.#hooks.live,
+    });
+  }
+
+  #buildLoop(): ServingLoop {
+    const { served, clock, gates, policy, stats } = this.#options;
+    return new ServingLoop({
+      space: served.space,
+      clock,
+      gates,
+      policy,
+      stats,
+      inbox: this.inbox,
+      replica: this.replica,
+      accumulator: this.accumulator,
+      scheduler: this.scheduler,
+      pieces: this.pieces,
+      demand: this.demand,
+      drain: this.drain,
+      cascade: this.cascade,
+      deliveries: this.deliveries,
+      coverage: this.coverage,
+      commits: this.commits,
+      isOwn: (commit) => this.isOwn(commit),
+      live: this.#hooks.live,
+    });
+  }
+
+  #failed(event: EventId, error: unknown): void {
+    const { report, served } = this.#options;
+    report({ kind: "event-failed", space: served.space, event, error });
+  }
 }
 
 /** What activation reads of the store: W, the head, what stands between, and the basis index (§6). */
-function readStart({ served }: TenureOptions): {
-  readonly watermark: Seq;
-  readonly head: Seq;
-  readonly standing: readonly AcceptedCommit[];
-  readonly recovery: BasisRecovery;
-} {
+function readStart({ served }: TenureOptions): Start {
   const { engine, space } = served;
   const watermark = engine.watermark();
   return {
@@ -267,9 +325,4 @@ function readStart({ served }: TenureOptions): {
     standing: engine.commitsSince(watermark),
     recovery: new BasisRecovery({ space, basis: engine.basis }),
   };
-}
-
-function must<T>(value: T | undefined): T {
-  if (value === undefined) throw new TypeError("a part was used before it was built");
-  return value;
 }

@@ -6,7 +6,7 @@ import { Wake } from "../loop/wake.js";
 import { parkReasonOf, TenureEnd } from "./end.js";
 import { IdleWatch } from "./idle-watch.js";
 import { LeaseKeeper } from "./lease-keeper.js";
-import { buildParts, type TenureOptions, type TenureParts } from "./parts.js";
+import { TenureParts, type TenureOptions } from "./parts.js";
 
 /** How a tenure ended. */
 export interface TenureResult {
@@ -116,7 +116,7 @@ export class SpaceServer {
   #initialize(): void {
     const { served } = this.#options;
     served.refresh();
-    const parts = buildParts(this.#options, {
+    const parts = new TenureParts(this.#options, {
       wake: () => this.#wake.signal(),
       // A graceful stop lets the cycle that runs commit; every other end stops commits at once.
       live: () => this.#lease.held && (this.#ending === undefined || this.#ending === "stopped"),

@@ -2,9 +2,10 @@ import { expect, test } from "vitest";
 import { SpaceStats } from "../../src/stats/counters.js";
 import { Series } from "../../src/stats/series.js";
 import { sumStats } from "../../src/stats/sum.js";
+import { zeroSpaceStats } from "../../src/testing/index.js";
 
 test("[EX-S1] every counter of seed 001 §7 stands in the snapshot by its name", () => {
-  const snapshot = new SpaceStats().snapshot();
+  const snapshot = zeroSpaceStats();
   const top =
     "waves wavesBudgetExhausted exhaustedAdvances supersededWrites authoredSeen effectAcks derivedCommits " +
     "structureLoadFailures structureLoadDeferred structureLoadStuck structureLoadTerminal " +
