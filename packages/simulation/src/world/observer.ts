@@ -63,6 +63,11 @@ export class StoreObserver {
     return this.#engine.entries.byEvent(stream, event);
   }
 
+  /** `eventWatermark` of a stream. */
+  frontier(stream: DocId): Seq {
+    return this.#engine.entries.frontier(stream);
+  }
+
   /** The holder of a live lease. */
   liveHolder(): string | undefined {
     const row = this.#engine.lease.current();

@@ -37,6 +37,7 @@ export class ServerProcess {
   readonly host: ExecutorHost | undefined;
   readonly #engines = new Map<SpaceId, Engine>();
   readonly #transport: TransportKind;
+  readonly #network: Clock;
   #listener: Listener | undefined;
   #alive = true;
 
@@ -44,6 +45,7 @@ export class ServerProcess {
     this.name = options.name;
     this.clock = options.clock;
     this.#transport = options.transport;
+    this.#network = options.storeClock;
     const stores = this.#remembering(
       folderStores({
         dir: options.storesDir,
@@ -85,7 +87,8 @@ export class ServerProcess {
     const accept = (connection: Connection): void => {
       if (this.#alive) this.memory.accept(connection);
     };
-    this.#listener = await listen(this.#transport, this.clock, accept);
+    const clocks = { network: this.#network, process: this.clock };
+    this.#listener = await listen(this.#transport, clocks, accept);
     this.host?.start();
   }
 

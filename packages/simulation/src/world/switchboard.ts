@@ -28,17 +28,28 @@ export type TransportKind = "loopback" | "ws";
 /** Opens a listener whose new connections go to `accept`. */
 export function listen(
   kind: TransportKind,
-  clock: Clock,
+  clocks: ListenerClocks,
   accept: (connection: Connection) => void,
 ): Promise<Listener> {
   return kind === "loopback"
-    ? Promise.resolve(listenLoopback(clock, accept))
+    ? Promise.resolve(listenLoopback(clocks, accept))
     : listenWebSocket(accept);
 }
 
-function listenLoopback(clock: Clock, accept: (connection: Connection) => void): Listener {
-  const loopback = createLoopback(clock);
-  loopback.onConnection(accept);
+/** Whose time moves what: a process that stands still or is dead takes nothing in, what it has sent travels on. */
+export interface ListenerClocks {
+  readonly network: Clock;
+  readonly process: Clock;
+}
+
+function listenLoopback(
+  { network, process }: ListenerClocks,
+  accept: (connection: Connection) => void,
+): Listener {
+  const loopback = createLoopback(network);
+  loopback.onConnection((connection) => {
+    process.immediate(() => accept(heardBy(process, connection)));
+  });
   const drop = (): void => {
     loopback.onConnection(undefined);
     loopback.drop();
@@ -49,6 +60,19 @@ function listenLoopback(clock: Clock, accept: (connection: Connection) => void):
     inFlight: 0,
     drop,
     close: () => Promise.resolve(drop()),
+  };
+}
+
+/** A connection whose messages and close reach the process in its own time. */
+function heardBy(process: Clock, connection: Connection): Connection {
+  return {
+    get bufferedBytes() {
+      return connection.bufferedBytes;
+    },
+    send: (text) => connection.send(text),
+    close: (code, reason) => connection.close(code, reason),
+    onMessage: (fn) => connection.onMessage((text) => void process.immediate(() => fn(text))),
+    onClose: (fn) => connection.onClose((why) => void process.immediate(() => fn(why))),
   };
 }
 

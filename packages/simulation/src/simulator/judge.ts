@@ -1,0 +1,232 @@
+import {
+  type DocId,
+  instanceKey,
+  jsonEqual,
+  type JsonValue,
+  nodeIdFor,
+  parseInstanceKey,
+  resolveScopeKey,
+  type SpaceId,
+  SPACE_SCOPE_KEY,
+} from "@tidemark/protocol";
+import type { ScenarioClient } from "../world/client.js";
+import type { World } from "../world/world.js";
+import { BOARD_CELLS, DERIVED } from "./board.js";
+import { LeaseLedger } from "./ledger.js";
+import { type Complain, differ, Oracle } from "./oracle.js";
+import { initialOf } from "./reference.js";
+import { shownAs, Witness, type WitnessedEvent } from "./witness.js";
+
+/** One thing that does not hold. */
+export interface Finding {
+  readonly rule: string;
+  readonly what: string;
+  /** The step after which it showed, counted from 1. */
+  readonly step: number;
+}
+
+const MOST_FINDINGS = 20;
+
+/** Judges a world: its commit tables, its leases, what its clients are told and shown. It moves nothing. */
+export class Judge {
+  readonly findings: Finding[] = [];
+  readonly witness: Witness;
+  readonly ledger: LeaseLedger;
+  readonly oracles = new Map<string, Oracle>();
+  readonly #world: () => World;
+  readonly #watchers = new Set<string>();
+  step = 0;
+
+  constructor(clock: { now(): number }, world: () => World) {
+    this.#world = world;
+    this.witness = new Witness(this.complain, (event) => this.#fired(event));
+    this.ledger = new LeaseLedger(clock as never, this.complain);
+  }
+
+  readonly complain: Complain = (rule, what) => {
+    const known = this.findings.some((each) => each.rule === rule && each.what === what);
+    if (known || this.findings.length >= MOST_FINDINGS) return;
+    this.findings.push({ rule, what, step: this.step });
+  };
+
+  /** A client that watches everything is judged by what it shows. */
+  join(client: ScenarioClient, watchesAll: boolean): void {
+    if (watchesAll) this.#watchers.add(client.name);
+    else this.#watchers.delete(client.name);
+  }
+
+  watchesAll(name: string): boolean {
+    return this.#watchers.has(name);
+  }
+
+  /** The oracles' knowledge of pieces follows the plan. */
+  begin(): void {
+    const { places } = this.#world();
+    for (const name of places.spaceNames) {
+      this.oracles.set(name, new Oracle(places.space(name), this.complain));
+    }
+    this.#knowPieces();
+  }
+
+  /** After every step: what must hold at any moment. */
+  afterStep(): void {
+    this.#knowPieces();
+    for (const [name, oracle] of this.oracles) {
+      const observer = this.#world().observer(name);
+      const commits = observer.commitsSince(oracle.head);
+      this.ledger.judge(this.#world().places.space(name), commits);
+      oracle.read(commits);
+      if (!oracle.compacted) this.#judgeFrontiers(name, oracle);
+    }
+    this.#judgeAcknowledged();
+  }
+
+  /** What is not yet as it must be in the end; empty where the space is settled and everybody sees it. */
+  unsettled(): readonly string[] {
+    const left: string[] = [];
+    const note: Complain = (rule, what) => void left.push(`${rule}: ${what}`);
+    this.afterStep();
+    for (const [name, oracle] of this.oracles) {
+      this.#judgeStore(name, oracle, note);
+      this.#judgeEnds(oracle, note);
+      for (const client of this.#online()) this.#judgeClient(name, oracle, client, note);
+    }
+    this.#judgeOutcomes(note);
+    return left;
+  }
+
+  #online(): readonly ScenarioClient[] {
+    return [...this.#world().clients.values()].filter(({ online }) => online);
+  }
+
+  #knowPieces(): void {
+    const { places } = this.#world();
+    for (const [name, oracle] of this.oracles) {
+      for (const { id, pattern } of places.piecesOf(name)) oracle.knowPiece(id, pattern);
+    }
+  }
+
+  #fired(event: WitnessedEvent): void {
+    this.#oracleOf(event.space)?.knowPayload(event.fired.eventId, event.payload);
+  }
+
+  #oracleOf(space: SpaceId): Oracle | undefined {
+    const { places } = this.#world();
+    const name = places.spaceNames.find((each) => places.space(each) === space);
+    return name === undefined ? undefined : this.oracles.get(name);
+  }
+
+  /** What a client was told is durable is there. */
+  #judgeAcknowledged(): void {
+    for (const { space, fired, acked, client } of this.witness.events) {
+      if (acked === undefined) continue;
+      const entries = this.#oracleOf(space)?.entriesOf(fired.stream, fired.eventId) ?? [];
+      if (entries.some(({ entry }) => entry.seq === acked)) continue;
+      this.complain(
+        "lost",
+        `${client.name} was told that ${fired.eventId} is at ${acked}: it is not`,
+      );
+    }
+    for (const { space, seq, client } of this.witness.writes) {
+      if ((this.#oracleOf(space)?.head ?? 0) >= seq) continue;
+      this.complain("lost", `${client} was told that its edit is at ${seq}: the store ends before`);
+    }
+  }
+
+  #judgeFrontiers(name: string, oracle: Oracle): void {
+    const streams = new Set([...oracle.entries].map(({ entry }) => entry.stream));
+    for (const stream of streams) {
+      const expected = oracle.frontier(stream);
+      const actual = this.#world().observer(name).frontier(stream);
+      if (actual !== expected) {
+        this.complain("frontier", `the eventWatermark of ${stream} ${differ(expected, actual)}`);
+      }
+    }
+  }
+
+  #judgeStore(name: string, oracle: Oracle, note: Complain): void {
+    const observer = this.#world().observer(name);
+    for (const [key, expected] of oracle.cells) {
+      const { id, scopeKey } = parseInstanceKey(key);
+      const { value } = observer.read(id, scopeKey);
+      if (same(value, expected)) continue;
+      note("store", `${oracle.describe(key)} ${differ(expected, value)}`);
+    }
+    if (!this.#online().some((client) => this.#watchers.has(client.name))) return;
+    for (const piece of this.#standing(name, oracle)) {
+      const derived = oracle.derived(piece);
+      for (const each of DERIVED) {
+        const { value } = observer.read(nodeIdFor(piece, each), SPACE_SCOPE_KEY);
+        if (!same(value, derived[each])) note("derived", `${each} ${differ(derived[each], value)}`);
+      }
+    }
+  }
+
+  /** Pieces whose document is there: one whose creation was lost with its tab is none. */
+  #standing(name: string, oracle: Oracle): readonly DocId[] {
+    return this.#world()
+      .places.piecesOf(name)
+      .map(({ id }) => id)
+      .filter((id) => oracle.stored(instanceKey(id, SPACE_SCOPE_KEY)) !== undefined);
+  }
+
+  #judgeEnds(oracle: Oracle, note: Complain): void {
+    for (const { entry, handler, ended } of oracle.entries) {
+      if (ended === undefined) note("pending", `${entry.eventId} (${handler}) has no end`);
+    }
+  }
+
+  #judgeClient(name: string, oracle: Oracle, client: ScenarioClient, note: Complain): void {
+    const { speculative, queuedEvents, status } = client.client;
+    if (status.value.state !== "online") note("client", `${client.name} is ${status.value.state}`);
+    if (speculative > 0) note("overlay", `${client.name} holds ${speculative} echoes`);
+    if (queuedEvents > 0) note("queue", `${client.name} has ${queuedEvents} events to send`);
+    if (!this.#watchers.has(client.name)) return;
+    const me = { user: client.identity.did, session: client.sessionId };
+    for (const piece of this.#standing(name, oracle)) {
+      const derived = oracle.derived(piece);
+      for (const cell of Object.keys(BOARD_CELLS)) {
+        const scopeKey = resolveScopeKey(BOARD_CELLS[cell]?.scope ?? "space", me);
+        const expected = oracle.cell(piece, cell, scopeKey) ?? initialOf(cell);
+        this.#judgeShown(client, piece, cell, expected, note);
+      }
+      for (const each of DERIVED) this.#judgeShown(client, piece, each, derived[each], note);
+    }
+  }
+
+  #judgeShown(
+    client: ScenarioClient,
+    piece: DocId,
+    node: string,
+    expected: JsonValue | undefined,
+    note: Complain,
+  ): void {
+    const { value, pending } = client.see({ piece, node } as never);
+    if (pending)
+      note(
+        "view",
+        `${client.name} sees ${node} as pending; it must be ${JSON.stringify(expected)}`,
+      );
+    else if (!same(shownAs(value), expected)) {
+      note("view", `${client.name}'s ${node} ${differ(expected, value)}`);
+    }
+  }
+
+  /** A sender that is still there has been told how its event ended, and told the truth. */
+  #judgeOutcomes(note: Complain): void {
+    for (const { client, space, fired, payload } of this.witness.events) {
+      if (!client.online) continue;
+      const oracle = this.#oracleOf(space);
+      const entries = oracle?.entriesOf(fired.stream, fired.eventId) ?? [];
+      const first = entries.find(({ duplicate }) => !duplicate);
+      const stored = first === undefined ? "append-refused" : (first.status ?? "consequenced");
+      const told = fired.outcome?.kind ?? "pending";
+      if (told === stored) continue;
+      note("outcome", `${client.name} was told ${told} of ${payload.k}; the store says ${stored}`);
+    }
+  }
+}
+
+function same(actual: JsonValue | undefined, expected: JsonValue | undefined): boolean {
+  return jsonEqual(actual ?? null, expected ?? null);
+}

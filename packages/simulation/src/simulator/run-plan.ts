@@ -1,0 +1,427 @@
+import { isTidemarkError, systemClock } from "@tidemark/protocol";
+import { StepFailure } from "../run/failure.js";
+import { act } from "../run/steps.js";
+import { parseScenario, type Scenario } from "../scenario/file.js";
+import type { Step } from "../scenario/steps.js";
+import { World } from "../world/world.js";
+import { Coverage } from "./coverage.js";
+import { type Finding, Judge } from "./judge.js";
+import type { PlanFile, RawStep } from "./plan.js";
+
+/** What a run did: a fuzzer that does nothing finds nothing. */
+export interface Work {
+  steps: number;
+  skipped: number;
+  refused: number;
+  consequenced: number;
+  errored: number;
+  passedOver: number;
+  duplicatesRefused: number;
+  commits: number;
+  derivedCommits: number;
+  crashes: number;
+  takeovers: number;
+  superseded: number;
+  requeued: number;
+  frames: number;
+  settles: number;
+  nudges: number;
+}
+
+/** What came of a plan. */
+export interface PlanResult {
+  readonly plan: PlanFile;
+  readonly findings: readonly Finding[];
+  readonly work: Work;
+  readonly coverage: Coverage;
+  readonly trace: readonly string[];
+  /** The steps as they were done: those that meant nothing left out, what calmed the world put in. */
+  readonly done: readonly RawStep[];
+}
+
+const HANG_MS = 60_000;
+/** How long a calm world may take until everybody sees the same: longer than any back-off of the parts. */
+const CALM_MS = 90_000;
+const CALM_ROUNDS = 60;
+const LOOK_MS = 1_500;
+const SETTLED_AGAIN_MS = 700_000;
+const IDLE_MS = 60_000;
+
+export function emptyWork(): Work {
+  return {
+    steps: 0,
+    skipped: 0,
+    refused: 0,
+    consequenced: 0,
+    errored: 0,
+    passedOver: 0,
+    duplicatesRefused: 0,
+    commits: 0,
+    derivedCommits: 0,
+    crashes: 0,
+    takeovers: 0,
+    superseded: 0,
+    requeued: 0,
+    frames: 0,
+    settles: 0,
+    nudges: 0,
+  };
+}
+
+/** Runs a plan on the real parts and judges it after every step. Never rejects. */
+export async function runPlan(plan: PlanFile): Promise<PlanResult> {
+  const run = new PlanRun(plan);
+  return run.run();
+}
+
+class PlanRun {
+  readonly #plan: PlanFile;
+  readonly #scenario: Scenario;
+  readonly #world: World;
+  readonly #judge: Judge;
+  readonly #coverage = new Coverage();
+  readonly #trace: string[] = [];
+  readonly #done: RawStep[] = [];
+  readonly #work = emptyWork();
+  readonly #demoted = new Map<string, RawStep>();
+  #alive = "";
+
+  constructor(plan: PlanFile) {
+    this.#plan = plan;
+    this.#scenario = parseScenario(plan.id, plan);
+    this.#world = new World(this.#scenario, {
+      transport: "loopback",
+      seed: plan.seed,
+      trace: (line) => this.#trace.push(line),
+      watch: {
+        gate: (gate, met) => this.#coverage.note(gate, met),
+        client: (client, file) => {
+          this.#judge.join(client, file.watch === undefined);
+          this.#judge.witness.join(client, file);
+        },
+        store: (process, engine) => this.#judge.ledger.watch(process, engine),
+      },
+    });
+    this.#judge = new Judge(this.#world.clock, () => this.#world);
+  }
+
+  async run(): Promise<PlanResult> {
+    const hung = await withinRealTime(this.#play());
+    if (hung) this.#judge.complain("hang", `no end within ${HANG_MS / 1_000} s`);
+    else await this.#world.end();
+    this.#count();
+    return {
+      plan: this.#plan,
+      findings: this.#judge.findings,
+      work: this.#work,
+      coverage: this.#coverage,
+      trace: this.#trace,
+      done: this.#done,
+    };
+  }
+
+  async #play(): Promise<void> {
+    try {
+      await this.#world.begin();
+      this.#judge.begin();
+      this.#judge.afterStep();
+      for (const step of this.#scenario.steps) {
+        this.#judge.step = step.number;
+        await this.#step(step);
+        if (this.#judge.findings.length > 0) return;
+      }
+      await this.#leave();
+    } catch (error) {
+      this.#judge.complain(
+        "crash",
+        error instanceof Error ? (error.stack ?? error.message) : String(error),
+      );
+    }
+  }
+
+  async #step(step: Step): Promise<void> {
+    const raw = this.#plan.steps[step.number - 1] ?? {};
+    this.#trace.push(`${step.number}. ${JSON.stringify(raw)}`);
+    this.#work.steps += 1;
+    if (step.verb === "settle") return this.#settle(raw);
+    if (!this.#applies(step)) {
+      this.#work.skipped += 1;
+      this.#trace.push("   skipped");
+      return undefined;
+    }
+    if (step.verb === "acl") this.#noteAcl(step, raw);
+    if (DISTURBING.has(step.verb)) this.#undemand();
+    if (step.verb === "compact")
+      for (const oracle of this.#judge.oracles.values()) oracle.compacted = true;
+    await this.#do(step, raw);
+    this.#look();
+    return undefined;
+  }
+
+  /** Does a step. What it may not do is part of the plan; the record says so. */
+  async #do(step: Step, raw: RawStep): Promise<void> {
+    const before = this.#world.processes.length;
+    try {
+      await act(this.#world, step);
+      this.#done.push(raw);
+    } catch (error) {
+      if (!(error instanceof StepFailure) && !isTidemarkError(error)) throw error;
+      const text = error instanceof Error ? error.message : "";
+      this.#trace.push(`   ${text}`);
+      this.#work.refused += 1;
+      if (text.includes("DuplicateEventError")) this.#work.duplicatesRefused += 1;
+      const refusal = /^refused: (\w+):/u.exec(text)?.[1];
+      if (refusal) this.#done.push({ ...raw, refused: refusal });
+    }
+    this.#work.takeovers += this.#world.processes.length - before;
+  }
+
+  /** Whether a step means something here and now: plans are made, and cut, without knowing the run. */
+  #applies({ verb, value }: Step): boolean {
+    const world = this.#world;
+    const client = (name: unknown) => world.clients.get(name as string);
+    switch (verb) {
+      case "fire":
+      case "write":
+      case "patch":
+        return client(value[0])?.live === true && this.#isPiece(value[1]);
+      case "refire":
+        return client(value[0])?.online === true && world.events.has(value[1]);
+      case "create":
+      case "acl":
+        return client(value[0])?.online === true;
+      case "swap":
+        return client(value[0])?.online === true && this.#isPiece(`${value[1]}/x`);
+      case "offline":
+      case "close":
+        return client(value)?.online === true;
+      case "online":
+        return client(value)?.live === true && client(value)?.online === false;
+      case "reload":
+        return client(value)?.live === true;
+      case "connect":
+        return Object.keys(value).every((name) => client(name)?.live !== true);
+      case "crash":
+      case "stop":
+      case "suspend":
+        return world.process(value)?.alive === true;
+      case "clock":
+        return world.process(value[0])?.alive === true;
+      case "start":
+        return world.process(value)?.alive !== true;
+      case "release":
+        return world.gates.waitingAt.includes(value);
+      default:
+        return true;
+    }
+  }
+
+  #isPiece(address: string): boolean {
+    const [space = "", piece] = address.split("/");
+    return this.#world.places.piecesOf(space).some(({ name }) => name === piece);
+  }
+
+  #noteAcl({ value }: Extract<Step, { verb: "acl" }>, raw: RawStep): void {
+    const [, space, levels] = value;
+    const full = Object.values(levels).every((level) => level !== "READ");
+    if (full) this.#demoted.delete(space);
+    else this.#demoted.set(space, raw);
+  }
+
+  /** Looks at the world as the step left it. */
+  #look(): void {
+    const alive = this.#processes();
+    if (alive !== this.#alive) this.#undemand();
+    this.#alive = alive;
+    this.#judge.afterStep();
+  }
+
+  #processes(): string {
+    return this.#world.processes.map((each) => `${each.name} ${each.alive}`).join();
+  }
+
+  #undemand(): void {
+    for (const oracle of this.#judge.oracles.values()) oracle.demandedFrom = undefined;
+  }
+
+  // — calm —
+
+  /** Ends what the plan holds up, lets the world come to rest, and judges it whole. */
+  async #settle(raw: RawStep): Promise<void> {
+    this.#work.settles += 1;
+    let left: readonly string[] = [];
+    const until = this.#world.clock.monotonic() + CALM_MS;
+    this.#world.gates.clear();
+    for (let round = 0; round < CALM_ROUNDS; round++) {
+      await this.#calm();
+      this.#look();
+      if (await this.#world.reach(() => this.#atRest(), LOOK_MS)) {
+        left = this.#judge.unsettled();
+        if (left.length === 0 || this.#judge.findings.length > 0) break;
+      } else {
+        left = this.#whatIsLeft();
+        await this.#nudge();
+      }
+      if (this.#world.clock.monotonic() > until) break;
+      await this.#world.advance(LOOK_MS);
+    }
+    this.#done.push(raw);
+    for (const what of left) this.#judge.complain("settled", what);
+    this.#demand();
+  }
+
+  #atRest(): boolean {
+    const { gates, places, processes } = this.#world;
+    return (
+      gates.waiting === 0 &&
+      processes.some(({ alive }) => alive) &&
+      this.#world.isSettled(places.spaceNames)
+    );
+  }
+
+  #whatIsLeft(): readonly string[] {
+    const { gates, places, processes, clients } = this.#world;
+    const states = [...clients.values()].map(
+      ({ name, client }) =>
+        `${name} ${client.status.value.state} ${client.status.value.reason ?? ""}`,
+    );
+    return [
+      this.#world.whatIsLeft(places.spaceNames),
+      `waiting at [${gates.waitingAt.join()}]`,
+      `running [${processes
+        .filter(({ alive }) => alive)
+        .map(({ name }) => name)
+        .join()}]`,
+      `clients [${states.join(", ")}]`,
+    ];
+  }
+
+  async #calm(): Promise<void> {
+    const world = this.#world;
+    if (!world.processes.some(({ alive }) => alive)) await this.#insert({ start: "server" });
+    for (const gate of world.gates.waitingAt) await this.#insert({ release: gate });
+    for (const client of world.clients.values()) {
+      if (client.live && !client.online) await this.#insert({ online: client.name });
+    }
+    for (const [space] of this.#demoted) {
+      await this.#insert({ acl: ["a1", space, { alice: "OWNER", "*": "WRITE" }] });
+    }
+    await this.#insert({ let: "slow" });
+  }
+
+  /**
+   * A dead process's lease row stays live until its TTL, whoever started meanwhile parked on it, and only another trigger
+   * activates the space again (seed 001 §1): somebody comes and goes.
+   */
+  async #nudge(): Promise<void> {
+    const { places } = this.#world;
+    const left = places.spaceNames.every((space) => this.#world.leaseHolder(space) !== undefined);
+    if (left || this.#world.clients.get("nudge")?.online) return;
+    this.#work.nudges += 1;
+    await this.#insert({ connect: { nudge: { user: "alice", session: "nudge", watch: [] } } });
+    await this.#world.advance(LOOK_MS);
+    await this.#insert({ close: "nudge" });
+  }
+
+  async #insert(raw: RawStep): Promise<void> {
+    const { number } = { number: this.#judge.step };
+    const parsed = parseScenario(this.#plan.id, { ...this.#plan, steps: [raw] }).steps[0];
+    if (!parsed || !this.#applies(parsed)) return;
+    if (parsed.verb === "acl") this.#noteAcl(parsed, raw);
+    await this.#do({ ...parsed, number } as Step, raw);
+  }
+
+  /** From here on, while nothing disturbs it, somebody demands everything. */
+  #demand(): void {
+    this.#alive = this.#processes();
+    const a1 = this.#world.clients.get("a1");
+    if (!a1?.online) return;
+    for (const oracle of this.#judge.oracles.values()) oracle.demandedFrom = oracle.head;
+  }
+
+  // — the end —
+
+  /** Everybody leaves, comes back once, and leaves again: what is held then is what was held before. */
+  async #leave(): Promise<void> {
+    this.#judge.step = this.#scenario.steps.length + 1;
+    await this.#goAway();
+    const first = this.#held();
+    this.#world.connectClient("last", { user: "alice", session: "last" });
+    await this.#world.drain();
+    for (const space of this.#world.places.spaceNames) {
+      const piece = this.#world.places.piecesOf(space)[0]?.name ?? "";
+      await this.#insert({ fire: ["last", `${space}/${piece}/inc`, { k: `last ${space}`, n: 0 }] });
+    }
+    await this.#settle({ settle: [...this.#world.places.spaceNames] });
+    if (this.#judge.findings.length > 0) return;
+    await this.#goAway();
+    const second = this.#held();
+    if (second !== first) {
+      this.#judge.complain("leak", `after everybody left: ${first}; after once more: ${second}`);
+    }
+    for (const space of this.#world.places.spaceNames) {
+      const held = this.#world.held(space);
+      if (held > 0) this.#judge.complain("leak", `${held} objects held for ${space}`);
+      if (this.#world.isActive(space)) this.#judge.complain("leak", `${space} did not park`);
+      const holder = this.#world.leaseHolder(space);
+      if (holder) this.#judge.complain("leak", `${holder} holds the lease of ${space}`);
+    }
+  }
+
+  async #goAway(): Promise<void> {
+    for (const client of this.#world.clients.values()) {
+      if (client.live) await this.#insert({ close: client.name });
+    }
+    await this.#world.advance(IDLE_MS);
+    await this.#world.advance(SETTLED_AGAIN_MS);
+  }
+
+  #held(): string {
+    const { clock } = this.#world;
+    return `${clock.pendingTimers()} timers, ${clock.pendingImmediates()} immediates`;
+  }
+
+  #count(): void {
+    const work = this.#work;
+    for (const oracle of this.#judge.oracles.values()) {
+      work.consequenced += oracle.consequenced;
+      work.errored += oracle.errored;
+      work.passedOver += oracle.passedOver;
+      work.commits += oracle.head;
+      work.derivedCommits += oracle.derivedCommits;
+    }
+    work.frames = this.#judge.witness.frames;
+    work.crashes = this.#trace.filter((line) => line.endsWith(" dies")).length;
+    for (const space of this.#world.places.spaceNames) {
+      work.superseded += this.#world.counter(space, "supersededWrites") ?? 0;
+      work.requeued += Math.max(0, this.#world.counter(space, "events.drainInFlightSkips") ?? 0);
+    }
+  }
+}
+
+const DISTURBING = new Set([
+  "crash",
+  "stop",
+  "start",
+  "suspend",
+  "clock",
+  "offline",
+  "online",
+  "reload",
+  "close",
+  "connect",
+  "acl",
+  "crashAt",
+  "create",
+]);
+
+/** True where the work had not ended by then: a hung world is left as it is. */
+async function withinRealTime(work: Promise<void>): Promise<boolean> {
+  let timer: { cancel(): void } | undefined;
+  const hung = new Promise<boolean>((resolve) => {
+    timer = systemClock.timer(HANG_MS, () => resolve(true));
+  });
+  const first = await Promise.race([work.then(() => false), hung]);
+  timer?.cancel();
+  return first;
+}

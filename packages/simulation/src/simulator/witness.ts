@@ -1,0 +1,148 @@
+import {
+  instanceKey,
+  type JsonValue,
+  scopeApplies,
+  type SpaceId,
+  type Seq,
+} from "@tidemark/protocol";
+import type { FiredEvent, PieceHandle } from "@tidemark/client";
+import type { ClientFile } from "../scenario/file.js";
+import type { ScenarioClient } from "../world/client.js";
+import type { Complain } from "./oracle.js";
+import type { Payload } from "./reference.js";
+
+/** An event that a client fired, as its sender sees it. */
+export interface WitnessedEvent {
+  readonly client: ScenarioClient;
+  readonly space: SpaceId;
+  readonly fired: FiredEvent;
+  readonly payload: Payload;
+  /** Where the client was told that the append is durable. */
+  acked: Seq | undefined;
+}
+
+/** An edit of which a client was told a verdict. */
+export interface WitnessedWrite {
+  readonly client: string;
+  readonly space: SpaceId;
+  readonly seq: Seq;
+}
+
+/** Stands beside the clients: notes what they are told and sees every frame and every published state. */
+export class Witness {
+  readonly events: WitnessedEvent[] = [];
+  readonly writes: WitnessedWrite[] = [];
+  readonly #complain: Complain;
+  readonly #onFire: (event: WitnessedEvent) => void;
+  frames = 0;
+  states = 0;
+  /** A refusal may take an echo back: what was seen to rise may then fall. */
+  refusals = 0;
+
+  constructor(complain: Complain, onFire: (event: WitnessedEvent) => void) {
+    this.#complain = complain;
+    this.#onFire = onFire;
+  }
+
+  /** Stands beside a client from its first moment. */
+  join(client: ScenarioClient, file: ClientFile): void {
+    this.#watchFrames(client);
+    this.#watchFires(client);
+    this.#watchEdits(client);
+    if (file.watch === undefined) this.#watchPieces(client);
+  }
+
+  #watchFrames(client: ScenarioClient): void {
+    const me = { user: client.identity.did, session: client.sessionId };
+    client.client.onFrame((frame) => {
+      this.frames += 1;
+      for (const row of [...frame.rows, ...frame.gone]) {
+        if (scopeApplies(row.scopeKey, me)) continue;
+        this.#complain(
+          "scope",
+          `${client.name} was sent ${instanceKey(row.id, row.scopeKey)}, which is not its own`,
+        );
+      }
+    });
+  }
+
+  #watchFires(client: ScenarioClient): void {
+    const fire = client.fire.bind(client);
+    client.fire = (space, stream, payload) => {
+      const fired = fire(space, stream, payload);
+      const event: WitnessedEvent = {
+        client,
+        space,
+        fired,
+        payload: payload as unknown as Payload,
+        acked: undefined,
+      };
+      fired.appended.then(
+        ({ seq }) => void (event.acked = seq),
+        () => void (this.refusals += 1),
+      );
+      this.events.push(event);
+      this.#onFire(event);
+      return fired;
+    };
+  }
+
+  #watchEdits(client: ScenarioClient): void {
+    const note = (space: SpaceId, verdict: Promise<unknown>): Promise<unknown> => {
+      verdict.then(
+        (committed) => {
+          const { seq } = committed as { seq: Seq };
+          this.writes.push({ client: client.name, space, seq });
+        },
+        () => void (this.refusals += 1),
+      );
+      return verdict;
+    };
+    const write = client.write.bind(client);
+    const patch = client.patch.bind(client);
+    client.write = (place, value, path) => note(place.space, write(place, value, path));
+    client.patch = (place, ops) => note(place.space, patch(place, ops));
+  }
+
+  #watchPieces(client: ScenarioClient): void {
+    const watch = client.watch.bind(client);
+    client.watch = (space, id, watched) => {
+      watch(space, id, watched);
+      if (watched === "whole") this.#watchPiece(client, client.open(space).piece(id));
+    };
+  }
+
+  /** `double` is twice `count` wherever both are the store's own; what only grows is never seen to shrink. */
+  #watchPiece(client: ScenarioClient, piece: PieceHandle): void {
+    let highest = 0;
+    let refusals = this.refusals;
+    const pair = piece.get("pair");
+    const count = piece.get("count");
+    const look = (): void => {
+      this.states += 1;
+      const shown = pair.value as { c: number; d: number } | null | undefined;
+      if (shown && shown.d !== shown.c * 2) {
+        this.#complain("mixture", `${client.name} was shown pair ${JSON.stringify(shown)}`);
+      }
+      if (count.pending || typeof count.value !== "number") return;
+      if (this.refusals !== refusals) {
+        refusals = this.refusals;
+        highest = 0;
+      }
+      if (count.value < highest) {
+        this.#complain(
+          "falling",
+          `${client.name} saw count fall from ${highest} to ${count.value}`,
+        );
+      }
+      highest = count.value;
+    };
+    pair.subscribe(look);
+    count.subscribe(look);
+  }
+}
+
+/** What a client shows for a name, echoes included. */
+export function shownAs(value: unknown): JsonValue {
+  return (value ?? null) as JsonValue;
+}
