@@ -44,10 +44,13 @@ export function codeIn(cell: string): string[] {
 /**
  * Runs the `ts` blocks of a document as one program: a guide's later blocks go on from its earlier ones.
  * What they promise to print is compared. Rejects with what the program threw.
+ *
+ * @param afterFirst code that the test adds after the first block.
  */
-export async function runGuide(file: string): Promise<ReadmeExampleRun> {
-  const blocks = readExamples(readText(file));
-  if (blocks.length === 0) throw new Error(`${file} has no block to run`);
+export async function runGuide(file: string, afterFirst = ""): Promise<ReadmeExampleRun> {
+  const [first, ...later] = readExamples(readText(file));
+  if (first === undefined) throw new Error(`${file} has no block to run`);
+  const blocks = [first, `${afterFirst}\n`, ...later];
   const name = `guide-${basename(file)}`;
   const scratch = join(PACKAGE, ".tidemark");
   mkdirSync(scratch, { recursive: true });
