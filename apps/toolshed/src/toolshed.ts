@@ -58,6 +58,8 @@ export interface Toolshed {
 }
 
 const MAX_MESSAGE_BYTES = 4 * 1_048_576;
+/** Above the protocol's own limit, whose refusal is a typed error that the connection survives. */
+const MAX_SOCKET_BYTES = 4 * MAX_MESSAGE_BYTES;
 const silent: Log = () => undefined;
 
 /** The parts of a server that has no address yet. */
@@ -170,7 +172,7 @@ function webOf({ options, memory, host, serverId }: Core, demo: Demo | undefined
   return openWeb({
     host: options.host ?? "127.0.0.1",
     port: options.port ?? 0,
-    maxMessageBytes: MAX_MESSAGE_BYTES,
+    maxMessageBytes: MAX_SOCKET_BYTES,
     onConnection: (connection) => memory.accept(connection),
     health: () => healthOf(memory, host, { version, uptimeMs: clock.now() - startedAt }),
     stats: () => ({ servingLoop: host.stats(), memory: memory.stats() }),

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type ProgramHost, run } from "../src/cli/run.js";
-import { OutputLines } from "../src/testing/index.js";
+import { run } from "../src/cli/run.js";
+import { program } from "./support/program.js";
 
 let dataDir: string;
 
@@ -12,25 +12,6 @@ beforeEach(() => {
 });
 
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
-
-function program(argv: readonly string[], env: ProgramHost["env"] = {}) {
-  const output = new OutputLines();
-  const exits: number[] = [];
-  let stop: (signal: string) => void = () => undefined;
-  const host: ProgramHost = {
-    argv,
-    env,
-    stdout: { write: (text) => output.push("stdout", text) },
-    stderr: { write: (text) => output.push("stderr", text) },
-    shellDir: undefined,
-    version: "1.2.3",
-    onStop: (fn) => {
-      stop = fn;
-    },
-    exit: (code) => void exits.push(code),
-  };
-  return { host, output, exits, signal: (name: string) => stop(name) };
-}
 
 test("it says where it listens and where the demo is, and ends with 0 when asked to", async () => {
   const { host, output, signal } = program(["--port", "0", "--data-dir", dataDir]);

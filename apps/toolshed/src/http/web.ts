@@ -10,6 +10,7 @@ export interface WebOptions extends HttpSources {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
+  /** Greatest message that is read at all; a larger one ends its connection. */
   readonly maxMessageBytes: number;
   readonly onConnection: (connection: Connection) => void;
 }

@@ -21,6 +21,8 @@ export function acceptSockets(options: SocketsOptions): { close(): void } {
     perMessageDeflate: false,
   });
   options.server.on("upgrade", (request, socket, head) => {
+    // A socket that breaks before it is anybody's would otherwise end the process.
+    socket.on("error", () => socket.destroy());
     const path = request.url?.split("?", 1)[0];
     if (path !== SOCKET_PATH) {
       socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n");

@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect as connectTcp } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { samplePatterns } from "@tidemark/patterns";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { createToolshed, type Toolshed } from "../src/index.js";
+
+const MIB = 1_048_576;
+const dataDir = mkdtempSync(join(tmpdir(), "toolshed-socket-"));
+let toolshed: Toolshed;
+
+beforeAll(async () => {
+  toolshed = await createToolshed({ dataDir, patterns: samplePatterns });
+});
+
+afterAll(async () => {
+  await toolshed.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+/** A raw socket, and what it is told. */
+async function dial(url = toolshed.socketUrl) {
+  const socket = new WebSocket(url);
+  const inbox: { readonly type: string; readonly error?: { readonly code: string } }[] = [];
+  const waiting: (() => void)[] = [];
+  socket.on("message", (data: Buffer) => {
+    inbox.push(JSON.parse(data.toString()) as never);
+    waiting.shift()?.();
+  });
+  const closed = new Promise<number>((resolve) => void socket.once("close", resolve));
+  await new Promise((resolve, reject) => {
+    socket.once("open", resolve);
+    socket.once("error", reject);
+  });
+  return {
+    socket,
+    closed,
+    async next() {
+      if (inbox.length === 0) await new Promise<void>((resolve) => void waiting.push(resolve));
+      return inbox.shift();
+    },
+  };
+}
+
+test.each([
+  ["text that is no JSON", "{"],
+  ["a message of no known type", '{"type":"become-admin","req":1}'],
+  ["a message that nests without end", `{"type":"hello","version":${"[".repeat(5_000)}`],
+  [
+    "a message above the protocol's limit",
+    JSON.stringify({ type: "hello", x: "x".repeat(5 * MIB) }),
+  ],
+])("%s gets a typed error, and the connection goes on", async (_what, text) => {
+  const { socket, next } = await dial();
+  socket.send(text);
+  const answer = await next();
+  expect(answer?.type).toBe("error");
+  expect(answer?.error?.code).toMatch(/^(protocol|limit)$/u);
+  socket.send('{"type":"hello","version":1}');
+  expect((await next())?.type).toBe("challenge");
+  socket.close();
+});
+
+test("a message that is not even read ends its connection, and no other", async () => {
+  const other = await dial();
+  const { socket, closed } = await dial();
+  socket.on("error", () => undefined);
+  socket.send("x".repeat(17 * MIB));
+  expect([1009, 1006]).toContain(await closed);
+  other.socket.send('{"type":"hello","version":1}');
+  expect((await other.next())?.type).toBe("challenge");
+  other.socket.close();
+});
+
+test("a binary message is no part of the protocol", async () => {
+  const { socket, closed } = await dial();
+  socket.send(Buffer.from([1, 2, 3]));
+  expect(await closed).toBe(1003);
+});
+
+test("the protocol is spoken on its own path alone", async () => {
+  await expect(dial(toolshed.socketUrl.replace("/memory", "/elsewhere"))).rejects.toThrow("404");
+});
+
+test("a connection that breaks off in the middle of its upgrade harms nobody", async () => {
+  const { hostname, port } = new URL(toolshed.url);
+  await new Promise<void>((resolve) => {
+    const raw = connectTcp(Number(port), hostname, () => {
+      raw.write(
+        "GET /elsewhere HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+      );
+      raw.resetAndDestroy();
+      resolve();
+    });
+  });
+  expect((await fetch(`${toolshed.url}/api/health`)).status).toBe(200);
+});
