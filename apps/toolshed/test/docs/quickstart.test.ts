@@ -49,4 +49,4 @@ test("the files of the quickstart, saved and run as it says, print what it says"
   } finally {
     await toolshed.crash();
   }
-});
+}, 60_000);

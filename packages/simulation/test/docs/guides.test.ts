@@ -20,3 +20,8 @@ test("the program of the guide to clients prints what it says, against a server 
   const { printed } = await runGuide("docs/guides/clients.md", "guideServer.serve(notes);");
   expect(printed.length).toBe(10);
 });
+
+test("the program of the guide to testing prints what it says", async () => {
+  const { printed } = await runGuide("docs/guides/testing.md");
+  expect(printed.length).toBe(7);
+});
