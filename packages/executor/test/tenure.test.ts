@@ -192,6 +192,25 @@ describe("activation and parking", () => {
     await w.stop();
   });
 
+  test("[EX-T7] a failure behind the commit withholds nothing: its frames leave, and the next tenure repeats nothing", async () => {
+    const w = await createWorld({ patterns: [counter] });
+    const piece = await w.create(counter);
+    await w.open(w.owner, piece, ["double"]);
+    await w.settle();
+    w.t.gates.fail("wave:after-commit", io);
+    const e1 = await w.fire(w.owner, piece, "inc");
+    await w.settle(5_000);
+    expect(w.naming(e1)).toBe(1);
+    const values = w.owner
+      .frames()
+      .flatMap(({ rows }) => rows.flatMap((row) => ("value" in row ? [row.value] : [])));
+    expect(values).toContain(2);
+    await w.fire(w.owner, piece, "inc");
+    await w.settle(5_000);
+    expect([w.value(piece, "count"), w.value(piece, "double")]).toEqual([2, 4]);
+    await w.stop();
+  });
+
   test("[EX-H6] a park completes though the dispose hangs", async () => {
     const w = await createWorld({ patterns: [counter] });
     const piece = await w.create(counter);

@@ -75,9 +75,13 @@ export class CommitStep {
       await this.#options.pass("wave:before-commit");
       if (!this.#options.leaseHeld()) throw new TenureEnd("lapse");
       const verdict = this.#write(wave, watermark);
-      this.#told(wave, verdict);
-      await this.#options.pass("wave:after-commit");
-      verdict.release();
+      try {
+        this.#told(wave, verdict);
+        await this.#options.pass("wave:after-commit");
+      } finally {
+        // It is durable whatever happens to this tenure: held back, it would keep the space's frames for good.
+        verdict.release();
+      }
       return verdict;
     } catch (error) {
       accumulator.abort(wave);
