@@ -89,6 +89,25 @@ describe("entries", () => {
     expect([see("double"), overlay.size]).toEqual([10, 0]);
   });
 
+  test("[SP-E6] a swapped pattern's computed takes the place of its predecessor's entry", () => {
+    const { replica, overlay, see } = setup();
+    replica.row("version", 1, 1, "derived");
+    overlay.sealEdit(local(1), opsOf({ piece: set("two") }), at(1));
+    overlay.sealDerived(echo("two/version", { version: set(2) }, ["piece"]));
+    expect(see("version")).toBe(2);
+    overlay.sealEdit(local(2), opsOf({ piece: set("one") }), at(1));
+    overlay.sealDerived(echo("one/version", { version: set(1) }, ["piece"]));
+    expect(see("version")).toBe(1);
+    expect([...overlay.derived]).toHaveLength(1);
+    overlay.acked(local(1), at(2));
+    overlay.acked(local(2), at(3));
+    replica.frameSeq = at(3);
+    replica.watermark = at(3);
+    overlay.sweep(replica.facts);
+    expect(see("version")).toBe(1);
+    expect([...overlay.derived]).toHaveLength(0);
+  });
+
   test("[SP-E5] a computed that turned out pending withdraws its entry", () => {
     const { replica, overlay, see } = setup();
     replica.row("double", 2, 1, "derived");

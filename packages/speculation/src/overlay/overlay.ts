@@ -189,16 +189,31 @@ export class Overlay {
    * waited for of an input is waited for by the newer one.
    */
   sealDerived(echo: SealedEcho): SealResult {
-    const older = this.#derived.get(echo.writer);
     const origins = this.#originsOf(echo.reads);
-    for (const origin of older?.origins ?? []) if (this.#inputs.has(origin)) origins.add(origin);
-    if (older !== undefined) this.#drop(older);
+    for (const older of this.#olderThan(echo)) {
+      for (const origin of older.origins) if (this.#inputs.has(origin)) origins.add(origin);
+      this.#drop(older);
+    }
     if (origins.size > 0) {
       const entry = this.#entry("derived", echo, origins);
       this.#derived.set(echo.writer, entry);
       this.#push(entry);
     }
     return { accepted: origins.size > 0, changes: this.#log.take() };
+  }
+
+  /** Its writer's entry, and those of other computeds on its documents: a swapped pattern's successors. */
+  #olderThan(echo: SealedEcho): readonly OverlayEntry[] {
+    const older = new Set<OverlayEntry>();
+    const own = this.#derived.get(echo.writer);
+    if (own !== undefined) older.add(own);
+    for (const key of echo.ops.keys()) {
+      for (const layer of this.view.layersOn(key)) {
+        const entry = layer as OverlayEntry;
+        if (entry.kind === "derived") older.add(entry);
+      }
+    }
+    return [...older];
   }
 
   /** Withdraws a computed's entry, e.g. because its run met something that is not there yet. */
