@@ -22,7 +22,7 @@ const problem = (change: (file: typeof good) => unknown): string => {
   return "nothing";
 };
 
-test("every handed file is good in form", () => {
+test("[SI-F1] every scenario file of the package is good in form", () => {
   const files = readdirSync(SCENARIOS, { recursive: true, encoding: "utf8" }).filter((name) =>
     name.endsWith(".json"),
   );
@@ -33,7 +33,7 @@ test("every handed file is good in form", () => {
   }
 });
 
-test("steps are typed by their verb and counted from one", () => {
+test("[SI-F4] steps are typed by their verb and counted from one", () => {
   const { steps } = parseScenario("x.json", good);
   expect(steps.map(({ verb, number }) => [verb, number])).toEqual([
     ["fire", 1],
@@ -52,7 +52,7 @@ test.each([
   ["a bad address", { expect: { "A/p": 1 } }, /step 1 "expect"/u],
   ["an unknown comparator", { runs: { $e1: { "~=": 1 } } }, /step 1 "runs"/u],
   ["an unknown failure", { fail: "seal:before", with: "gremlins" }, /step 1/u],
-])("%s names the file, the step and the key", (_name, step, words) => {
+])("[SI-F2] %s names the file, the step and the key", (_name, step, words) => {
   const message = problem((file) => ({ ...file, steps: [step] }));
   expect(message).toMatch(words);
   expect(message.startsWith("x.json: ")).toBe(true);
@@ -98,6 +98,6 @@ test.each([
     /unknown head "nope"/u,
   ],
   ["a step that is no object", (f: typeof good) => ({ ...f, steps: ["idle"] }), /steps\.0/u],
-])("%s makes the file bad", (_name, change, words) => {
+])("[SI-F3] %s makes the file bad", (_name, change, words) => {
   expect(problem(change)).toMatch(words);
 });
