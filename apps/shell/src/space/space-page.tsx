@@ -7,6 +7,7 @@ import { StatusBar } from "../connection/status-bar.js";
 import { useObservable } from "../live/use-live.js";
 import { PiecePage } from "../piece/piece-page.js";
 import { NO_SERVER, spaceTrouble } from "../words/error-words.js";
+import { AccessForm } from "./access-form.js";
 import { AccessHint } from "./access-hint.js";
 import { PieceList } from "./piece-list.js";
 
@@ -32,7 +33,10 @@ export function SpacePage(props: { readonly id: SpaceId; readonly piece: DocId |
       <StatusBar space={space} />
       <AccessHint space={space} />
       {props.piece === undefined ? (
-        <PieceList space={space} />
+        <>
+          <PieceList space={space} />
+          <AccessForm space={space} />
+        </>
       ) : (
         <PiecePage key={props.piece} space={space} id={props.piece} />
       )}

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { demoOwner } from "./support/demo-owner.js";
 import { pollOn } from "./support/poll-page.js";
 import { Stage } from "./support/stage.js";
 
@@ -105,20 +104,26 @@ test("who loses access is told, and sees nothing further", async () => {
   const ana = await stage.person();
   const page = await stage.tab(ana);
   await pollOn(page).button("Soup").waitFor();
-  const owner = await demoOwner(stage.toolshed);
-  await owner.setAccess("READ");
+  const kept = [{ name: "tidemark.key", value: stage.toolshed.demoOwnerSeed() }];
+  const owner = await stage.person({
+    storageState: { cookies: [], origins: [{ origin: stage.url, localStorage: kept }] },
+  });
+  const desk = await stage.tab(owner, `#/space/${stage.toolshed.demoSpace}`);
+  const everybody = desk.getByLabel("Everybody with the link");
+  await everybody.selectOption({ label: "may only look" });
+  await desk.getByText("Changed.").waitFor();
   await page.getByText("You may look at this space.").waitFor();
   await pollOn(page).button("Soup").click();
-  await page.getByText("The server did not take it").waitFor();
-  await owner.setAccess(undefined);
+  await page.getByText("The server did not take it: you may look").waitFor();
+  await everybody.selectOption({ label: "may not see it" });
   await page.getByRole("heading", { name: "This space is no longer shared with you" }).waitFor();
   expect(await page.locator(".option").count()).toBe(0);
-  owner.close();
-  await ana.close();
+  await Promise.all([ana.close(), owner.close()]);
 });
 
 test("no page has reported an error, and none asked another server for anything", () => {
   expect(stage.pageErrors).toEqual([]);
+  expect(stage.foreignRequests).toEqual([]);
 });
 
 async function shot(page: Page, name: string): Promise<void> {

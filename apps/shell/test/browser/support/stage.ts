@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
-import { ToolshedProcess } from "../../../../toolshed/src/testing/index.js";
+import { ServerProcess } from "./server-process.js";
 
 const ARGS = [
   "--no-sandbox",
@@ -12,17 +12,17 @@ const ARGS = [
 ];
 /** Nothing that a test waits for takes longer, or it has gone wrong. */
 const WAIT_MS = 15_000;
-/** Short, so that a process that was killed is succeeded soon. */
-const LEASE_TTL_MS = "1000";
 
 /** A real toolshed, and a real browser to look at it with. */
 export class Stage {
   readonly #browser: Browser;
-  #toolshed: ToolshedProcess;
+  #toolshed: ServerProcess;
   /** Errors that pages reported; a test that expects none looks here. */
   readonly pageErrors: string[] = [];
+  /** What pages asked of any other server. */
+  readonly foreignRequests: string[] = [];
 
-  private constructor(browser: Browser, toolshed: ToolshedProcess) {
+  private constructor(browser: Browser, toolshed: ServerProcess) {
     this.#browser = browser;
     this.#toolshed = toolshed;
   }
@@ -31,12 +31,12 @@ export class Stage {
     const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
     const [browser, toolshed] = await Promise.all([
       chromium.launch({ executablePath, args: ARGS }),
-      new ToolshedProcess({ env: { SERVER_EXECUTION_LEASE_TTL_MS: LEASE_TTL_MS } }).listening(),
+      ServerProcess.start({}),
     ]);
     return new Stage(browser, toolshed);
   }
 
-  get toolshed(): ToolshedProcess {
+  get toolshed(): ServerProcess {
     return this.#toolshed;
   }
 
@@ -48,6 +48,9 @@ export class Stage {
   async person(options: Parameters<Browser["newContext"]>[0] = {}): Promise<BrowserContext> {
     const context = await this.#browser.newContext(options);
     context.setDefaultTimeout(WAIT_MS);
+    context.on("request", (request) => {
+      if (!request.url().startsWith(this.url)) this.foreignRequests.push(request.url());
+    });
     context.on("weberror", (error) => this.pageErrors.push(error.error().message));
     context.on("console", (message) => {
       // A server that is gone is what some tests are about.
@@ -74,11 +77,7 @@ export class Stage {
   /** Starts the server again on the same port and data folder. */
   async restart(): Promise<void> {
     const { dataDir, port } = this.#toolshed;
-    this.#toolshed = await new ToolshedProcess({
-      dataDir,
-      port,
-      env: { SERVER_EXECUTION_LEASE_TTL_MS: LEASE_TTL_MS },
-    }).listening();
+    this.#toolshed = await ServerProcess.start({ dataDir, port });
   }
 
   async close(): Promise<void> {
