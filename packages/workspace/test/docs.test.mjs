@@ -60,3 +60,30 @@ test("every link between the project's documents and files leads somewhere", () 
   }
   expect(broken).toEqual([]);
 });
+
+test("every file that an ARCHITECTURE.md names for a concept stands", () => {
+  const missing = [];
+  for (const file of markdownUnder(join(ROOT, "packages"))) {
+    if (!file.endsWith("ARCHITECTURE.md")) continue;
+    const table = readFileSync(file, "utf8").split("\n| concept | file |\n")[1] ?? "";
+    for (const line of table.split("\n").filter((each) => each.startsWith("| "))) {
+      missing.push(
+        ...missingOf(dirname(file), line).map((name) => `${relative(ROOT, file)}: ${name}`),
+      );
+    }
+  }
+  expect(missing).toEqual([]);
+});
+
+/** A name without a folder stands beside the one before it. @param {string} dir @param {string} line */
+function missingOf(dir, line) {
+  const named = [...line.matchAll(/`([^`]+)`/gu)].map((match) => match[1] ?? "");
+  let beside = "";
+  return named.filter((name) => {
+    if (!name.endsWith("/") && !name.endsWith(".ts")) return false;
+    const path = name.replace(/^src\//u, "");
+    const found = [path, join(beside, path)].some((each) => existsSync(join(dir, "src", each)));
+    if (path.includes("/")) beside = dirname(path);
+    return !found;
+  });
+}
