@@ -14,8 +14,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Fenced blocks of one language. */
 function blocks(language: string): string[] {
-  const fence = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm");
-  return [...readFileSync(DOC, "utf8").matchAll(fence)].map((match) => match[1] ?? "");
+  const block = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm");
+  return [...readFileSync(DOC, "utf8").matchAll(block)].map((match) => match[1] ?? "");
 }
 
 /** A printed text as a pattern: `…` stands for anything, an address for any address. */

@@ -14,8 +14,8 @@ export function readText(file: string): string {
 
 /** The code of a document's fenced blocks of one language, in order. */
 export function blocksOf(file: string, language: string): string[] {
-  const fence = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm");
-  return [...readText(file).matchAll(fence)].map((match) => match[1] ?? "");
+  const block = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm");
+  return [...readText(file).matchAll(block)].map((match) => match[1] ?? "");
 }
 
 /** One row of a Markdown table, its cells trimmed. */
