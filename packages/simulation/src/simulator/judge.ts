@@ -12,8 +12,9 @@ import {
 import type { ScenarioClient } from "../world/client.js";
 import type { World } from "../world/world.js";
 import { BOARD_CELLS, DERIVED } from "./board.js";
+import { differ } from "./differ.js";
 import { LeaseLedger } from "./ledger.js";
-import { type Complain, differ, Oracle } from "./oracle.js";
+import { type Complain, Oracle } from "./oracle.js";
 import { initialOf } from "./reference.js";
 import { shownAs, Witness, type WitnessedEvent } from "./witness.js";
 

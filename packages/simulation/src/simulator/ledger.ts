@@ -7,6 +7,8 @@ interface Tenure {
   readonly holder: HolderId;
   readonly from: number;
   until: number;
+  /** Given back: what it committed in that very millisecond came before. */
+  released?: true;
 }
 
 /**
@@ -55,8 +57,10 @@ export class LeaseLedger {
     for (const commit of commits) {
       if (commit.class !== "derived") continue;
       const held = (this.#tenures.get(space) ?? []).some(
-        ({ holder, from, until }) =>
-          holder === commit.holder && from <= commit.at && commit.at < until,
+        ({ holder, from, until, released }) =>
+          holder === commit.holder &&
+          from <= commit.at &&
+          (commit.at < until || (released === true && commit.at === until)),
       );
       if (!held) {
         this.#complain("tenure", `${commit.holder} had no lease when it committed ${commit.seq}`);
@@ -96,9 +100,8 @@ export class LeaseLedger {
   #released(space: SpaceId, holder: HolderId): void {
     const now = this.#clock.now();
     const last = this.#lastOf(space, holder);
-    if (last && last.until > now) last.until = now + RELEASED_AT_ONCE_MS;
+    if (!last || last.until <= now) return;
+    last.until = now;
+    last.released = true;
   }
 }
-
-/** A commit of the very millisecond in which the lease was given back came before it. */
-const RELEASED_AT_ONCE_MS = 1;

@@ -3,6 +3,7 @@ import {
   type AcceptedCommit,
   applyOperation,
   type DocId,
+  type EntryMark,
   instanceKey,
   type InstanceKey,
   jsonEqual,
@@ -20,6 +21,7 @@ import {
   streamIdFor,
 } from "@tidemark/protocol";
 import { BOARD_CELLS, DERIVED, STREAMS } from "./board.js";
+import { differ } from "./differ.js";
 import {
   HANDLER_FED,
   initialOf,
@@ -28,6 +30,7 @@ import {
   referenceRun,
   type ReferenceWrite,
 } from "./reference.js";
+import { keysIn, Sends } from "./sends.js";
 
 /** Says what does not hold. */
 export type Complain = (rule: string, what: string) => void;
@@ -231,18 +234,30 @@ export class Oracle {
   }
 
   #takeDerived(commit: AcceptedCommit): void {
-    const marks = [...commit.marks].sort((a, b) => a.seq - b.seq || a.index - b.index);
-    const sends = new Sends(commit.appends.map((entry) => this.#entries.get(placeOf(entry))));
-    for (const mark of marks) {
+    const ends: { readonly seen: SeenEntry; readonly mark: EntryMark }[] = [];
+    for (const mark of [...commit.marks].sort((a, b) => a.seq - b.seq || a.index - b.index)) {
       const seen = this.#entries.get(placeOf(mark));
-      if (!seen) {
-        this.#complain("mark", `commit ${commit.seq} marks ${mark.eventId}, which no entry has`);
-        continue;
-      }
-      this.#end(commit, seen, mark.status, mark.duplicate);
-      if (mark.duplicate || mark.status !== undefined) continue;
-      for (const { stream, payload } of this.#consequence(commit, seen)) {
-        const wrong = sends.take(stream, payload);
+      if (seen) ends.push({ seen, mark });
+      else this.#complain("mark", `commit ${commit.seq} marks ${mark.eventId}, which no entry has`);
+    }
+    const succeeded = ends
+      .filter(({ mark }) => !mark.duplicate && mark.status === undefined)
+      .map(({ seen }) => seen);
+    this.#judgeSends(commit, succeeded);
+    for (const { seen, mark } of ends) this.#end(commit, seen, mark.status, mark.duplicate);
+    for (const seen of this.#asRun(commit, succeeded)) this.#consequence(commit, seen);
+    this.#judgeNames(commit);
+    this.#judgeCells(commit);
+  }
+
+  /** Every send of a run is an entry of the run's own commit, in order, and every entry there was sent (LT1). */
+  #judgeSends(commit: AcceptedCommit, succeeded: readonly SeenEntry[]): void {
+    const sends = new Sends(commit.appends.map((entry) => this.#entries.get(placeOf(entry))));
+    for (const { handler, payload, piece } of succeeded) {
+      if (payload === undefined) continue;
+      const run = { payload, who: undefined, key: "", get: initialOf };
+      for (const send of referenceRun(handler, run).sends) {
+        const wrong = sends.take(streamIdFor(piece, send.handler), send.payload);
         if (wrong) this.#complain("sends", `commit ${commit.seq}: ${wrong}`);
       }
     }
@@ -250,8 +265,26 @@ export class Oracle {
       const what = `${entry.eventId} (${payload?.k})`;
       this.#complain("sends", `commit ${commit.seq} appends ${what}, which nobody sent`);
     }
-    this.#judgeNames(commit);
-    this.#judgeCells(commit);
+  }
+
+  /**
+   * The order of the runs of a wave: by arrival, but for the copies of what the wave sent itself, which run ahead of
+   * whatever joins the wave after them. Where those ran, the lines of the log say.
+   */
+  #asRun(commit: AcceptedCommit, succeeded: readonly SeenEntry[]): readonly SeenEntry[] {
+    const own = succeeded.filter(({ entry }) => entry.seq === commit.seq);
+    if (own.length === 0 || own.length === succeeded.length) return succeeded;
+    const lines = commit.changes.flatMap(({ id, op }) =>
+      this.#cellOf.get(id)?.name === "log" ? keysIn(op) : [],
+    );
+    const at = ({ payload }: SeenEntry): number => lines.indexOf(payload?.k ?? "");
+    const arrived = succeeded.filter(({ entry }) => entry.seq !== commit.seq);
+    const run = [...arrived];
+    for (const copy of own) {
+      const next = run.findIndex((other) => at(other) > at(copy) && at(copy) >= 0);
+      run.splice(next < 0 ? run.length : next, 0, copy);
+    }
+    return run;
   }
 
   #end(
@@ -301,16 +334,13 @@ export class Oracle {
     }
   }
 
-  /** Runs the reference handler at this place of the order. Returns what it must have sent. */
-  #consequence(
-    commit: AcceptedCommit,
-    seen: SeenEntry,
-  ): { readonly stream: DocId; readonly payload: Payload }[] {
+  /** Runs the reference handler at this place of the order. */
+  #consequence(commit: AcceptedCommit, seen: SeenEntry): void {
     const { entry, handler, piece, payload } = seen;
     const { user, session } = entry.firedAt;
     if (payload === undefined) {
       this.#complain("oracle", `the payload of ${entry.eventId} was gone before it ended`);
-      return [];
+      return;
     }
     const actor = { ...(user ? { user } : {}), session };
     const keyOf = (cell: string): InstanceKey =>
@@ -327,7 +357,7 @@ export class Oracle {
     });
     if (outcome.error !== undefined) {
       this.#complain("outcome", `${handler} ${payload.k} succeeded; it must end: ${outcome.error}`);
-      return [];
+      return;
     }
     // Judged against the cells as they stood before the run: its own writes do not feed its reads.
     for (const write of outcome.writes) {
@@ -335,10 +365,6 @@ export class Oracle {
         this.#apply(keyOf(write.cell), write);
       }
     }
-    return outcome.sends.map((send) => ({
-      stream: streamIdFor(piece, send.handler),
-      payload: send.payload,
-    }));
   }
 
   /** The firing session wrote over it after it fired (seed 001 §3d). */
@@ -467,36 +493,4 @@ export class Oracle {
     const name = this.#cellOf.get(id)?.name ?? this.#derivedOf.get(id)?.name ?? id;
     return scopeKey === SPACE_SCOPE_KEY ? name : `${name} @ ${scopeKey.slice(0, 40)}`;
   }
-}
-
-/** The entries that a derived commit appends, each to be owed to one send. */
-class Sends {
-  readonly left: SeenEntry[];
-
-  constructor(entries: readonly (SeenEntry | undefined)[]) {
-    this.left = entries.filter((entry) => entry !== undefined);
-  }
-
-  /** The next entry of the stream is this send's. Says what is wrong with it. */
-  take(stream: DocId, payload: Payload): string | undefined {
-    const at = this.left.findIndex(({ entry }) => entry.stream === stream);
-    const [seen] = at < 0 ? [] : this.left.splice(at, 1);
-    if (!seen) return `lacks the entry of a send (${payload.k})`;
-    seen.payload ??= payload;
-    return seen.payload.k === payload.k && seen.payload.n === payload.n
-      ? undefined
-      : `sends ${seen.payload.k} where ${payload.k} was due`;
-  }
-}
-
-/** Two values, cut to where they part. */
-export function differ(expected: unknown, actual: unknown): string {
-  return `must be ${cut(expected)}, is ${cut(actual)}`;
-}
-
-const SHOWN = 400;
-
-function cut(value: unknown): string {
-  const text = JSON.stringify(value) ?? "absent";
-  return text.length <= SHOWN ? text : `…${text.slice(-SHOWN)}`;
 }

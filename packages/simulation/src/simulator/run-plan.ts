@@ -39,7 +39,9 @@ export interface PlanResult {
   readonly done: readonly RawStep[];
 }
 
-const HANG_MS = 60_000;
+const HANG_MS = 30_000;
+/** More callbacks than any step needs while time stands still: something goes round in circles. */
+const MOST_IMMEDIATES = 20_000;
 /** How long a calm world may take until everybody sees the same: longer than any back-off of the parts. */
 const CALM_MS = 90_000;
 const CALM_ROUNDS = 60;
@@ -92,6 +94,7 @@ class PlanRun {
     this.#world = new World(this.#scenario, {
       transport: "loopback",
       seed: plan.seed,
+      maxImmediates: MOST_IMMEDIATES,
       trace: (line) => this.#trace.push(line),
       watch: {
         gate: (gate, met) => this.#coverage.note(gate, met),
@@ -107,8 +110,10 @@ class PlanRun {
 
   async run(): Promise<PlanResult> {
     const hung = await withinRealTime(this.#play());
-    if (hung) this.#judge.complain("hang", `no end within ${HANG_MS / 1_000} s`);
-    else await this.#world.end();
+    if (hung) {
+      this.#judge.complain("hang", `no end within ${HANG_MS / 1_000} s`);
+      for (const { name } of this.#world.processes) this.#world.crash(name);
+    } else await this.#world.end();
     this.#count();
     return {
       plan: this.#plan,
@@ -299,6 +304,9 @@ class PlanRun {
   async #calm(): Promise<void> {
     const world = this.#world;
     if (!world.processes.some(({ alive }) => alive)) await this.#insert({ start: "server" });
+    // Clients reach the process that was started last: what they demand is derived where they are.
+    const running = world.processes.filter(({ alive }) => alive).map(({ name }) => name);
+    for (const name of running.slice(0, -1)) await this.#insert({ stop: name });
     for (const gate of world.gates.waitingAt) await this.#insert({ release: gate });
     for (const client of world.clients.values()) {
       if (client.live && !client.online) await this.#insert({ online: client.name });

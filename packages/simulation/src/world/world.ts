@@ -34,6 +34,8 @@ export interface WorldOptions {
   readonly transport: TransportKind;
   readonly seed: number;
   readonly trace: (line: string) => void;
+  /** How many callbacks may run while time stands still before the world counts as spinning. */
+  readonly maxImmediates?: number;
   /** For whoever judges the world from outside while it runs. */
   readonly watch?: WorldWatch | undefined;
 }
@@ -55,7 +57,7 @@ const SETTLE_LIMIT_MS = 5_000;
  * is called what. It moves the parts and judges nothing.
  */
 export class World {
-  readonly clock = new VirtualClock();
+  readonly clock: VirtualClock;
   readonly gates: WorldGates;
   readonly places: Places;
   readonly clients = new Map<string, ScenarioClient>();
@@ -75,6 +77,9 @@ export class World {
   constructor(scenario: Scenario, options: WorldOptions) {
     this.#scenario = scenario;
     this.#options = options;
+    this.clock = new VirtualClock(
+      options.maxImmediates === undefined ? {} : { maxImmediates: options.maxImmediates },
+    );
     this.trace = options.trace;
     this.places = new Places(scenario, options.seed);
     this.gates = new WorldGates(options.watch?.gate);

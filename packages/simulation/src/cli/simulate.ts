@@ -1,0 +1,160 @@
+import { spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { runCampaign } from "../simulator/campaign.js";
+import { minimise } from "../simulator/minimise.js";
+import type { PlanFile } from "../simulator/plan.js";
+import { planText, scenarioText } from "../simulator/report.js";
+import { type PlanResult, runPlan } from "../simulator/run-plan.js";
+
+const HELP = `npm run simulate -- [options]
+
+Runs random worlds on the real parts under virtual time, each made from a seed, and judges every step.
+
+  --seeds N       how many seeds (100)
+  --from S        the first seed (1)
+  --replay FILE   runs one plan file instead, as a failing seed wrote it
+  --mutations     plants each of the faults of test/simulator/mutations and wants it found
+  --out DIR       where plan files of failing seeds go (.)
+  --verbose       the steps of each failing seed
+  --json          one JSON object a seed, and one at the end, for machines
+  --help          this text
+
+Exit status 0 when everything held, 1 when something did not or a reachable pair of gate and fault was never met
+(in runs of 200 seeds and more), 2 on a bad option.`;
+
+/** From so many seeds on, a pair of gate and fault that was never met is a fault of the simulator. */
+const LONG_RUN = 200;
+const LINE_WIDTH = 78;
+
+class UsageError extends Error {}
+
+interface Options {
+  readonly seeds: number;
+  readonly from: number;
+  readonly replay: string | undefined;
+  readonly mutations: boolean;
+  readonly out: string;
+  readonly verbose: boolean;
+  readonly json: boolean;
+}
+
+function readOptions(argv: readonly string[]): Options | "help" {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      seeds: { type: "string", default: "100" },
+      from: { type: "string", default: "1" },
+      replay: { type: "string" },
+      mutations: { type: "boolean", default: false },
+      out: { type: "string", default: "." },
+      verbose: { type: "boolean", default: false },
+      json: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return "help";
+  const { replay, mutations, out, verbose, json } = values;
+  const count = (name: string, text: string): number => {
+    const value = Number(text);
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw new UsageError(`${name} is a whole number`);
+    return value;
+  };
+  const seeds = count("--seeds", values.seeds);
+  return { seeds, from: count("--from", values.from), replay, mutations, out, verbose, json };
+}
+
+/** One line that is written over: seeds go by fast. */
+function progress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r${text.padEnd(LINE_WIDTH)}`);
+}
+
+function printFindings(result: PlanResult, { json, verbose }: Options): void {
+  const { plan, findings, work, trace } = result;
+  if (json) {
+    console.log(JSON.stringify({ seed: plan.seed, findings, work, ...(verbose ? { trace } : {}) }));
+    return;
+  }
+  if (findings.length === 0) return;
+  progress("");
+  console.log(`\nseed ${plan.seed} FAILS`);
+  for (const { rule, what, step } of findings) console.log(`  step ${step}, ${rule}: ${what}`);
+  if (verbose) for (const line of trace) console.log(`    ${line}`);
+}
+
+async function writeReplay(result: PlanResult, options: Options): Promise<void> {
+  const small = await minimise(result, (steps) => progress(`minimising: ${steps} steps`));
+  const file = join(options.out, `sim-${result.plan.seed}.plan.json`);
+  writeFileSync(file, planText(small));
+  const scenario = await scenarioText(small);
+  if (scenario) writeFileSync(join(options.out, `sim-${result.plan.seed}.scenario.json`), scenario);
+  if (options.json) return;
+  console.log(`  ${small.plan.steps.length} steps replay it: npm run simulate -- --replay ${file}`);
+}
+
+async function replay(file: string, options: Options): Promise<number> {
+  const plan = JSON.parse(readFileSync(file, "utf8")) as PlanFile;
+  const result = await runPlan(plan);
+  printFindings(result, options);
+  if (!options.json && result.findings.length === 0) console.log(`${file} holds`);
+  return result.findings.length === 0 ? 0 : 1;
+}
+
+async function simulate(options: Options): Promise<number> {
+  let done = 0;
+  const { failed, work, coverage, seeds } = await runCampaign({
+    ...options,
+    onSeed: (seed, result) => {
+      done += 1;
+      progress(`seed ${seed}: ${done} of ${options.seeds}`);
+      printFindings(result, options);
+    },
+  });
+  for (const result of failed) await writeReplay(result, options);
+  const missing = coverage.missing();
+  const thin = seeds >= LONG_RUN && missing.length > 0;
+  if (options.json) {
+    console.log(JSON.stringify({ seeds, failed: failed.length, work, coverage, missing }));
+  } else {
+    progress("");
+    console.log(`\n${coverage.table()}\n`);
+    for (const [name, count] of Object.entries(work)) console.log(`${name.padEnd(22)}${count}`);
+    if (missing.length > 0) console.log(`never met: ${missing.join(", ")}`);
+    console.log(`${seeds - failed.length} seeds held, ${failed.length} failed`);
+  }
+  return failed.length > 0 || thin ? 1 : 0;
+}
+
+/** The planted faults are changes of source lines: the test runner loads the sources with them. */
+function runMutations(): Promise<number> {
+  const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
+  const args = ["vitest", "run", "test/simulator/mutations.test.ts", "--reporter=verbose"];
+  const child = spawn("npx", args, {
+    cwd: root,
+    stdio: "inherit",
+    env: { ...process.env, MUTATIONS: "all" },
+  });
+  return new Promise((resolve) => child.on("close", (code) => resolve(code ?? 2)));
+}
+
+async function main(): Promise<number> {
+  const options = readOptions(process.argv.slice(2));
+  if (options === "help") {
+    console.log(HELP);
+    return 0;
+  }
+  if (options.mutations) return runMutations();
+  return options.replay === undefined ? simulate(options) : replay(options.replay, options);
+}
+
+main().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    console.error(error instanceof Error ? error.message : String(error));
+    if (error instanceof UsageError) console.error(`\n${HELP}`);
+    process.exit(2);
+  },
+);

@@ -1,0 +1,33 @@
+import type { DocId, JsonValue, ValueOperation } from "@tidemark/protocol";
+import type { SeenEntry } from "./oracle.js";
+import type { Payload } from "./reference.js";
+
+/** The entries that a derived commit appends, each to be owed to one send. */
+export class Sends {
+  readonly left: SeenEntry[];
+
+  constructor(entries: readonly (SeenEntry | undefined)[]) {
+    this.left = entries.filter((entry) => entry !== undefined);
+  }
+
+  /** The next entry of the stream is this send's. Says what is wrong with it. */
+  take(stream: DocId, payload: Payload): string | undefined {
+    const at = this.left.findIndex(({ entry }) => entry.stream === stream);
+    const [seen] = at < 0 ? [] : this.left.splice(at, 1);
+    if (!seen) return `lacks the entry of a send (${payload.k})`;
+    seen.payload ??= payload;
+    return seen.payload.k === payload.k && seen.payload.n === payload.n
+      ? undefined
+      : `sends ${seen.payload.k} where ${payload.k} was due`;
+  }
+}
+
+/** The events that an operation on a log has lines of. */
+export function keysIn(op: ValueOperation): readonly string[] {
+  if (op.op === "delete") return [];
+  const lines =
+    op.op === "set"
+      ? (op.value as readonly JsonValue[])
+      : op.value.map((patch) => ("value" in patch ? patch.value : null));
+  return lines.map((line) => String((line as { readonly k?: string } | null)?.k));
+}

@@ -1,0 +1,39 @@
+import { describe, expect, test } from "vitest";
+import { loadMutated } from "./mutations/load-mutated.js";
+import { MUTATIONS } from "./mutations/mutations.js";
+
+const ALL = process.env["MUTATIONS"] === "all";
+const PER_SEED_MS = 10_000;
+const LOADING_MS = 60_000;
+
+describe("planted faults", () => {
+  test("there are twenty of them and more, each with a name of its own", () => {
+    expect(MUTATIONS.length).toBeGreaterThanOrEqual(20);
+    expect(new Set(MUTATIONS.map(({ name }) => name)).size).toBe(MUTATIONS.length);
+  });
+
+  for (const mutation of MUTATIONS.filter(({ quick }) => ALL || quick)) {
+    test(
+      `found: ${mutation.name}`,
+      { timeout: LOADING_MS + mutation.seeds * PER_SEED_MS },
+      async () => {
+        const { simulator, close } = await loadMutated(mutation);
+        try {
+          const { failed } = await simulator.runCampaign({
+            from: mutation.from ?? 1,
+            seeds: mutation.seeds,
+            untilFailure: true,
+          });
+          expect(failed.length, `nothing found in ${mutation.seeds} seeds`).toBe(1);
+          const [first] = failed;
+          if (ALL) {
+            const { rule, what } = first?.findings[0] ?? { rule: "", what: "" };
+            console.log(`seed ${first?.plan.seed}, ${rule}: ${what.slice(0, 160)}`);
+          }
+        } finally {
+          await close();
+        }
+      },
+    );
+  }
+});
