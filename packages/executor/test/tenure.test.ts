@@ -258,6 +258,17 @@ describe("activation and parking", () => {
     await w.stop();
   });
 
+  test("[EX-S1] a host that has served nothing yet shows its counters at zero", async () => {
+    const w = await createWorld({ patterns: [counter] });
+    expect(w.host.stats()).toMatchObject({
+      activeSpaces: 0,
+      waves: 0,
+      events: { appended: 0, processed: 0 },
+      lease: { held: 0, lost: 0 },
+    });
+    await w.stop();
+  });
+
   test("[EX-H9] two hundred spaces opened and parked leave no timer and no lease", async () => {
     const w = await createWorld({ patterns: [counter] });
     const spaces = [];

@@ -8,14 +8,14 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * The smallest value that at least `p` percent of the values do not exceed (nearest rank); NaN for none.
+ * The smallest value that at least `p` percent of the values do not exceed (nearest position); NaN for none.
  *
  * @param p 0 to 100.
  */
 export function percentile(values: readonly number[], p: number): number {
   const sorted = sortedOf(values);
-  const rank = Math.max(1, Math.ceil((p / 100) * sorted.length));
-  return sorted[rank - 1] ?? Number.NaN;
+  const position = Math.max(1, Math.ceil((p / 100) * sorted.length));
+  return sorted[position - 1] ?? Number.NaN;
 }
 
 /** Half of the distance between the smallest and the largest value: what "flat to ± x" means. */

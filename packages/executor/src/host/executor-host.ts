@@ -94,7 +94,9 @@ export class ExecutorHost {
 
   /** Counters summed over the spaces. */
   stats(): ServingStats {
-    const total = sumStats([...this.#stats.values()].map((stats) => stats.snapshot()));
+    // A host that has served nothing yet shows zeros: a reader of a counter finds it from the start.
+    const served = [new SpaceStats(), ...this.#stats.values()];
+    const total = sumStats(served.map((stats) => stats.snapshot()));
     const { prioritizedSessions, followerSessions, mixedFlushes } =
       this.#options.memory.stats().push;
     return {
