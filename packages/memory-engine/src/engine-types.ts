@@ -177,6 +177,13 @@ export interface LeaseTable {
   current(): LeaseRow | undefined;
 }
 
+/** Place and mark of a stored entry. */
+export interface EntryProgress {
+  readonly seq: Seq;
+  readonly index: number;
+  readonly consequenced?: true;
+}
+
 /** Stream entries as rows (R21). Main branch. */
 export interface EntryTable {
   /** Entries without a consequence, in arrival order (seq, index). */
@@ -184,6 +191,15 @@ export interface EntryTable {
   backlog(): boolean;
   /** Every stored entry with this id in this stream, oldest first: an id may recur. */
   byEvent(stream: DocId, eventId: EventId): readonly StreamEntry[];
+  /** Consumed entries, still stored, with one of these ids in its stream, oldest first: in one look. */
+  consumed(
+    events: readonly { readonly stream: DocId; readonly eventId: EventId }[],
+  ): readonly StreamEntry[];
+  /** How far a stream's entries above `after` have come, oldest first: all that frontiers need. */
+  progress(
+    stream: DocId,
+    options: { readonly after: Seq; readonly limit: number },
+  ): readonly EntryProgress[];
   /** The entry above the frontier that makes another append of this id a duplicate (seed 000 §4). */
   duplicate(stream: DocId, eventId: EventId): StreamEntry | undefined;
   at(stream: DocId, seq: Seq, index: number): StreamEntry | undefined;

@@ -9,6 +9,7 @@ export type {
   Engine,
   EngineOptions,
   EngineTx,
+  EntryProgress,
   EntryTable,
   ForeignBasisRow,
   HistoryOptions,

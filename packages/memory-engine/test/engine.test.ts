@@ -60,7 +60,7 @@ test(
   matchesTitle("H"),
 );
 test(
-  "the suites hold the rules of streams: [ME-S1] [ME-S2] [ME-S3] [ME-S4] [ME-S5] [ME-S6] [ME-S7]",
+  "the suites hold the rules of streams: [ME-S1] [ME-S2] [ME-S3] [ME-S4] [ME-S5] [ME-S6] [ME-S7] [ME-S8]",
   matchesTitle("S"),
 );
 test(

@@ -17,10 +17,12 @@ export interface SendOrigin {
 
 /** Opens the origin of one attempt: a random key of the attempt and a counter. */
 export function openSendOrigin(ids: IdSource): SendOrigin {
-  const key = ids.ulid();
+  // Most attempts send nothing, and a key costs random bytes.
+  let key: string | undefined;
   let sent = 0;
   return {
     next() {
+      key ??= ids.ulid();
       sent += 1;
       return eventId(`${key}.${sent}`);
     },

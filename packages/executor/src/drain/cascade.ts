@@ -14,7 +14,7 @@ export interface CascadeOptions {
     queueEvent(task: EventTask): void;
     dropQueued(match: (task: EventTask) => boolean): readonly EventTask[];
   };
-  readonly deliver: (event: Runnable, copy: CopyOf) => Promise<DeliveryResult>;
+  readonly deliver: (event: Runnable, copy: CopyOf) => DeliveryResult | Promise<DeliveryResult>;
   readonly reportFailure: (event: Runnable, error: unknown) => void;
 }
 

@@ -54,7 +54,7 @@ export interface DeliveryOptions {
   readonly view: ServingView;
   readonly runtime: () => Pick<
     Runtime,
-    "runHandler" | "streamOwner" | "handlerReads" | "abandonHandler"
+    "startHandler" | "streamOwner" | "handlerReads" | "abandonHandler"
   >;
   readonly scheduler: {
     preflight(reads: readonly ReadEntry[]): void;
@@ -94,24 +94,45 @@ export class Deliveries {
     return this.#running !== undefined;
   }
 
-  /** The whole way of one event: gates, preflight, body, seal. Rejects with what a gate throws. */
-  async deliver(event: Runnable, copy?: CopyOf): Promise<DeliveryResult> {
-    const { prepare, live } = this.#options;
-    const coming = { recalled: false };
-    this.#coming = coming;
-    await this.#options.pass("preflight:before", event.eventId);
-    const prepared = prepare(event.stream);
+  /**
+   * The whole way of one event: gates, preflight, body, seal. The result itself where no gate holds and
+   * the body is synchronous. Throws or rejects with what a gate throws.
+   */
+  deliver(event: Runnable, copy?: CopyOf): DeliveryResult | Promise<DeliveryResult> {
+    this.#coming = { recalled: false };
+    const held = this.#options.pass("preflight:before", event.eventId);
+    if (held === undefined) return this.#prepare(event, copy);
+    return held.then(() => this.#prepare(event, copy));
+  }
+
+  #prepare(event: Runnable, copy: CopyOf | undefined): DeliveryResult | Promise<DeliveryResult> {
+    const prepared = this.#options.prepare(event.stream);
     if (!prepared.ok) return { kind: "not-run", reason: prepared.reason ?? "no handler" };
     this.#preflight(event.stream);
-    await this.#options.pass("handler:before-run", event.eventId);
+    const held = this.#options.pass("handler:before-run", event.eventId);
+    if (held === undefined) return this.#begin(event, copy);
+    return held.then(() => this.#begin(event, copy));
+  }
+
+  /** While a body waits, the replica stands still: whoever was kept from moving it is told of the end. */
+  #begin(event: Runnable, copy: CopyOf | undefined): DeliveryResult | Promise<DeliveryResult> {
+    const recalled = this.#coming?.recalled === true;
     this.#coming = undefined;
-    if (!live()) return { kind: "abandoned" };
-    if (coming.recalled) return { kind: "requeued" };
+    if (!this.#options.live()) return { kind: "abandoned" };
+    if (recalled) return { kind: "requeued" };
+    const running: Running = { event, trace: new Set(), staged: undefined, tainted: false };
+    this.#running = running;
+    let waits = false;
     try {
-      return await this.#runBody(event, copy);
+      const result = this.#runBody(running, copy);
+      if (!(result instanceof Promise)) return result;
+      waits = true;
+      return result.finally(() => {
+        this.#running = undefined;
+        this.#options.onEnd();
+      });
     } finally {
-      this.#running = undefined;
-      this.#options.onEnd();
+      if (!waits) this.#running = undefined;
     }
   }
 
@@ -134,14 +155,43 @@ export class Deliveries {
     if (read || streams.has(running.event.stream)) running.tainted = true;
   }
 
-  async #runBody(event: Runnable, copy: CopyOf | undefined): Promise<DeliveryResult> {
-    const running: Running = { event, trace: new Set(), staged: undefined, tainted: false };
-    this.#running = running;
-    const outcome = await this.#body(running, copy);
-    await this.#options.pass("handler:after-run", event.eventId);
-    await this.#options.pass("seal:before", event.eventId);
-    const committing = this.#options.committing();
-    if (committing !== undefined) await committing;
+  #runBody(running: Running, copy: CopyOf | undefined): DeliveryResult | Promise<DeliveryResult> {
+    const outcome = this.#body(running, copy);
+    const { eventId } = running.event;
+    const { pass, committing } = this.#options;
+    if (outcome instanceof Promise) return this.#runSlowly(running, copy, outcome);
+    const after = pass("handler:after-run", eventId);
+    if (after !== undefined)
+      return this.#runSlowly(
+        running,
+        copy,
+        after.then(() => outcome),
+        true,
+      );
+    const before = pass("seal:before", eventId) ?? committing();
+    if (before === undefined) return this.#sealable(running, copy, outcome);
+    return before.then(async () => {
+      await committing();
+      return this.#sealable(running, copy, outcome);
+    });
+  }
+
+  /** The same with waits in it: for a body, or a gate after it, that does. */
+  async #runSlowly(
+    running: Running,
+    copy: CopyOf | undefined,
+    body: Promise<HandlerOutcome>,
+    passed = false,
+  ): Promise<DeliveryResult> {
+    const { eventId } = running.event;
+    const outcome = await body;
+    if (!passed) await this.#options.pass("handler:after-run", eventId);
+    await this.#options.pass("seal:before", eventId);
+    await this.#options.committing();
+    return this.#sealable(running, copy, outcome);
+  }
+
+  #sealable(running: Running, copy: CopyOf | undefined, outcome: HandlerOutcome): DeliveryResult {
     if (!this.#options.live()) return { kind: "abandoned" };
     if (copy !== undefined && copy.wave !== this.#options.accumulator.open) {
       this.#options.stats.events.lt1LateSealsRefused += 1;
@@ -151,19 +201,25 @@ export class Deliveries {
     return this.#conclude(running, copy, outcome);
   }
 
-  async #body(running: Running, copy: CopyOf | undefined): Promise<HandlerOutcome> {
+  #body(running: Running, copy: CopyOf | undefined): HandlerOutcome | Promise<HandlerOutcome> {
     const { event } = running;
     const { runtime, view } = this.#options;
     const owner = runtime().streamOwner(event.stream);
     if (owner === undefined) return { kind: "not-run", reason: "its piece has no handler for it" };
     const action = actionOf(owner.piece.pattern.id, owner.handler.name, owner.piece.id);
-    const budget = this.#budget(event, action);
     view.trace(running.trace);
+    let waits = false;
     try {
-      return await runtime().runHandler(invocationOf(event, action, copy));
+      const outcome = runtime().startHandler(invocationOf(event, action, copy));
+      if (!(outcome instanceof Promise)) return outcome;
+      waits = true;
+      const budget = this.#budget(event, action);
+      return outcome.finally(() => {
+        view.trace(undefined);
+        budget.cancel();
+      });
     } finally {
-      view.trace(undefined);
-      budget.cancel();
+      if (!waits) view.trace(undefined);
     }
   }
 

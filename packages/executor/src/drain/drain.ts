@@ -1,6 +1,7 @@
 import { decidePending } from "@tidemark/events";
 import type { Engine } from "@tidemark/memory-engine";
 import type {
+  AcceptedCommit,
   Cancellable,
   Clock,
   DocId,
@@ -26,7 +27,7 @@ const ENTRIES_PER_PASS = 512;
 
 /** What a {@link Drain} is made of. */
 export interface DrainOptions {
-  readonly entries: Pick<Engine["entries"], "pending" | "byEvent">;
+  readonly entries: Pick<Engine["entries"], "pending" | "consumed">;
   readonly clock: Clock;
   readonly policy: ServingPolicy;
   readonly stats: SpaceStats;
@@ -44,7 +45,7 @@ export interface DrainOptions {
   readonly prepare: (
     stream: DocId,
   ) => { readonly ok: true } | { readonly ok: false; readonly reason: string };
-  readonly deliver: (event: Runnable) => Promise<DeliveryResult>;
+  readonly deliver: (event: Runnable) => DeliveryResult | Promise<DeliveryResult>;
   /** Takes back the dispatch whose body has not begun. */
   readonly recall: () => void;
   readonly pass: (gate: GateName, event: EventId) => Promise<void> | undefined;
@@ -63,6 +64,10 @@ export class Drain {
   readonly #deferrals = new Map<PlaceKey, Deferral>();
   readonly #queued = new Map<string, Runnable>();
   #armed = true;
+  /** What the feed brought and no pass has looked at. */
+  #arrived: StreamEntry[] = [];
+  /** The store knows of pending entries that `#arrived` does not hold: the next pass asks it. */
+  #askStore = true;
   #pending = 0;
   #backstop: Cancellable | undefined;
   #floor: Seq | undefined;
@@ -96,28 +101,53 @@ export class Drain {
     return this.#backstop === undefined ? 0 : 1;
   }
 
-  /** A scan is owed: input arrived, a wave spoke, or a deferral's time came. */
+  /** A pass over the store's pending entries is owed: a wave spoke, or a deferral's time came. */
   arm(): void {
     this.#armed = true;
+    this.#askStore = true;
   }
 
-  /** One scan of the pending entries. */
+  /** The feed brought a commit: what it appended and did not end is pending. */
+  offer({ appends, marks }: Pick<AcceptedCommit, "appends" | "marks">): void {
+    if (appends.length === 0) return;
+    this.#armed = true;
+    if (this.#askStore) return;
+    const ended = new Set(marks.map(placeKey));
+    for (const entry of appends) {
+      if (entry.consequenced !== true && !ended.has(placeKey(entry))) this.#arrived.push(entry);
+    }
+  }
+
+  /** One pass over the pending entries: those that the feed brought, or, where it may not know all, the store's. */
   async scan(): Promise<void> {
     if (!this.#armed || !this.#options.live()) return;
     this.#armed = false;
     this.#floor = undefined;
-    const pending = this.#options.entries.pending(ENTRIES_PER_PASS);
+    const asked = this.#askStore;
+    const pending = asked ? this.#options.entries.pending(ENTRIES_PER_PASS) : this.#takeArrived();
     this.#pending = pending.length;
     const upTo = this.#visible(pending);
+    if (asked) this.#arrived = [];
+    const consumed = this.#consumedOf(pending);
+    // Where the store was not asked, what is in flight came earlier than everything here.
+    const earliest = asked || this.#guard.size === 0;
     for (const [at, entry] of pending.entries()) {
-      const goesOn = entry.seq <= upTo && (await this.#take(entry, at === 0));
-      if (goesOn) continue;
+      const taken = entry.seq <= upTo && this.#take(entry, at === 0 && earliest, consumed);
+      if (typeof taken === "boolean" ? taken : await taken) continue;
       this.#floor = entry.seq;
+      this.#askStore = true;
       if (entry.seq <= upTo)
         this.#options.stats.events.arrivalHeldDeferrals += pending.length - at - 1;
-      break;
+      return;
     }
-    if (pending.length === ENTRIES_PER_PASS) this.#armed = true;
+    if (asked) this.#askStore = pending.length === ENTRIES_PER_PASS;
+    if (this.#askStore || this.#arrived.length > 0) this.#armed = true;
+  }
+
+  /** Leaves alone what is in flight without looking for it. */
+  #takeArrived(): readonly StreamEntry[] {
+    this.#options.stats.events.drainInFlightSkips += this.#guard.size;
+    return this.#arrived.splice(0, ENTRIES_PER_PASS);
   }
 
   /** The wave committed or aborted: what it carried is spoken for. */
@@ -129,7 +159,8 @@ export class Drain {
     this.#guard.release(key);
     this.#deferrals.delete(key);
     if (fate?.kind === "lands") {
-      if (wasNotice || this.#pending > 0) this.arm();
+      if (wasNotice) this.arm();
+      else if (this.#pending > 0) this.#armed = true;
       return;
     }
     // Arrival order is the order of processing (R16): what stands behind it in the queue comes again.
@@ -170,7 +201,11 @@ export class Drain {
   }
 
   /** True: the scan goes on to the next entry. */
-  async #take(entry: StreamEntry, first: boolean): Promise<boolean> {
+  #take(
+    entry: StreamEntry,
+    first: boolean,
+    consumed: ReadonlyMap<string, StreamEntry>,
+  ): boolean | Promise<boolean> {
     const { stats } = this.#options;
     const key = placeKey(entry);
     const state = this.#guard.stateOf(key);
@@ -179,20 +214,26 @@ export class Drain {
       stats.events.drainInFlightSkips += 1;
       return true;
     }
-    if (this.#passOver(entry, key)) return true;
+    if (this.#passOver(entry, key, consumed.get(eventKey(entry)))) return true;
     const prepared = this.#options.prepare(entry.stream);
     if (!prepared.ok) return this.#defer(entry, first, prepared.reason);
-    await this.#options.pass("drain:before-queue", entry.eventId);
-    if (!this.#options.live()) return false;
-    this.#enqueue(entry, key);
-    return true;
+    const held = this.#options.pass("drain:before-queue", entry.eventId);
+    if (held === undefined) return this.#enqueue(entry, key);
+    return held.then(() => this.#enqueue(entry, key));
+  }
+
+  /** By event, the earliest entry that was consumed and still stands. */
+  #consumedOf(pending: readonly StreamEntry[]): ReadonlyMap<string, StreamEntry> {
+    const found = new Map<string, StreamEntry>();
+    if (pending.length === 0) return found;
+    for (const entry of this.#options.entries.consumed(pending)) {
+      if (!found.has(eventKey(entry))) found.set(eventKey(entry), entry);
+    }
+    return found;
   }
 
   /** A duplicate of a consumed entry is marked and passed over (R1). */
-  #passOver(entry: StreamEntry, key: PlaceKey): boolean {
-    const consumed = this.#options.entries
-      .byEvent(entry.stream, entry.eventId)
-      .find((other) => other.consequenced === true);
+  #passOver(entry: StreamEntry, key: PlaceKey, consumed: StreamEntry | undefined): boolean {
     const decision = decidePending(entry, consumed);
     if (decision.kind === "run") return false;
     this.#options.accumulator.seal(
@@ -202,25 +243,36 @@ export class Drain {
     return true;
   }
 
-  #enqueue(entry: StreamEntry, key: PlaceKey): void {
+  #enqueue(entry: StreamEntry, key: PlaceKey): boolean {
+    if (!this.#options.live()) return false;
     const event = runnableOf(entry);
     this.#guard.set(key, "queued");
     this.#queued.set(key, event);
     this.#options.queue.queueEvent({ id: key, run: () => this.#run(entry, key, event) });
+    return true;
   }
 
-  async #run(entry: StreamEntry, key: PlaceKey, event: Runnable): Promise<void> {
+  #run(entry: StreamEntry, key: PlaceKey, event: Runnable): Promise<void> | undefined {
     this.#queued.delete(key);
-    if (!this.#options.live()) return;
+    if (!this.#options.live()) return undefined;
     this.#guard.set(key, "running");
-    let result: DeliveryResult;
-    try {
-      result = await this.#options.deliver(event);
-    } catch (error) {
+    const ended = (result: DeliveryResult): void => {
+      if (this.#options.live()) this.#conclude(entry, key, result);
+    };
+    const failed = (error: unknown): void => {
       this.#options.reportFailure(event.eventId, error);
-      result = { kind: "failed" };
+      ended({ kind: "failed" });
+    };
+    let result: DeliveryResult | Promise<DeliveryResult>;
+    try {
+      result = this.#options.deliver(event);
+    } catch (error) {
+      failed(error);
+      return undefined;
     }
-    if (this.#options.live()) this.#conclude(entry, key, result);
+    if (result instanceof Promise) return result.then(ended, failed);
+    ended(result);
+    return undefined;
   }
 
   #conclude(entry: StreamEntry, key: PlaceKey, result: DeliveryResult): void {
@@ -239,12 +291,14 @@ export class Drain {
       case "not-run":
         stats.events.handlerNotRunDeferrals += 1;
         this.#guard.release(key);
+        this.#askStore = true;
         stats.events.arrivalHeldDeferrals += this.#sweep();
         this.#defer(entry, this.#isFirst(entry), result.reason);
         return;
       case "failed":
         this.#guard.release(key);
         this.#sweep();
+        this.#askStore = true;
         this.#armBackstop();
         return;
       case "abandoned":
@@ -298,4 +352,8 @@ export class Drain {
       this.#options.wake();
     });
   }
+}
+
+function eventKey({ stream, eventId }: Pick<StreamEntry, "stream" | "eventId">): string {
+  return `${stream} ${eventId}`;
 }

@@ -100,7 +100,7 @@ export class ServingLoop {
     for (const commit of commits) {
       const own = isOwn(commit);
       coverage.applied(commit, own);
-      if (commit.appends.length > 0) drain.arm();
+      drain.offer(commit);
       if (commit.class === "authored") stats.events.appended += commit.appends.length;
     }
     pieces.follow(commits);

@@ -24,6 +24,8 @@ export interface ReplicaOptions {
   isOwn(commit: AcceptedCommit): boolean;
 }
 
+const EVICTION_SLACK = 1.1;
+
 interface Slot {
   held: Held;
   used: boolean;
@@ -36,6 +38,8 @@ interface Slot {
 export class Replica implements BaseView {
   readonly #options: ReplicaOptions;
   readonly #slots = new Map<InstanceKey, Slot>();
+  /** Instances that are not held and that a wave of ours wrote above the replica's seq. */
+  readonly #unseen = new Map<InstanceKey, Seq>();
   #seq: Seq;
   #loads = 0;
 
@@ -103,6 +107,7 @@ export class Replica implements BaseView {
       }
     }
     this.#seq = last.seq > this.#seq ? last.seq : this.#seq;
+    this.#forgetUnseen();
     for (const key of reload) this.#refresh(key);
     this.#evict();
   }
@@ -115,8 +120,19 @@ export class Replica implements BaseView {
     else slot.held = held;
   }
 
+  /** Whether the instance is held, or some node has read it. */
+  concerns(key: InstanceKey): boolean {
+    return this.#slots.has(key) || this.#options.isRead(key);
+  }
+
+  /** A wave of ours wrote an instance at `seq` that concerns nobody: it stays out until somebody reads it. */
+  acceptUnseen(key: InstanceKey, seq: Seq): void {
+    if (seq > this.#seq) this.#unseen.set(key, seq);
+  }
+
   /** Forgets everything, as a disposed tenure does. */
   clear(): void {
+    this.#unseen.clear();
     this.#slots.clear();
   }
 
@@ -128,24 +144,32 @@ export class Replica implements BaseView {
   #load(key: InstanceKey): Held {
     const { id, scopeKey } = parseInstanceKey(key);
     this.#loads += 1;
-    return this.#options.engine.read(id, scopeKey, { at: this.#seq });
+    return this.#options.engine.read(id, scopeKey, { at: this.#unseen.get(key) ?? this.#seq });
   }
 
-  /** Second chance: what was used since the last sweep, is read by a node, or is ahead, stays. */
+  /** What the replica has caught up with is loaded at its own seq again; the map is in order of seq. */
+  #forgetUnseen(): void {
+    for (const [key, seq] of this.#unseen) {
+      if (seq > this.#seq) return;
+      this.#unseen.delete(key);
+    }
+  }
+
+  /**
+   * Second chance, the longest unvisited first: what was used since the last visit, is read by a node,
+   * or is ahead, stays. A tenth more than the bound may stand, so that a sweep is not owed for each load.
+   */
   #evict(): void {
-    let excess = this.#slots.size - this.#options.maxDocuments;
-    if (excess <= 0) return;
-    // A copy: what gets its second chance moves to the end and is not met again.
-    for (const [key, slot] of Array.from(this.#slots)) {
-      if (excess <= 0) return;
-      if (slot.held.seq > this.#seq || this.#options.isRead(key)) continue;
+    const { maxDocuments } = this.#options;
+    if (this.#slots.size <= maxDocuments * EVICTION_SLACK) return;
+    let visits = this.#slots.size;
+    for (const [key, slot] of this.#slots) {
+      if (this.#slots.size <= maxDocuments || visits === 0) return;
+      visits -= 1;
       this.#slots.delete(key);
-      if (slot.used) {
-        slot.used = false;
-        this.#slots.set(key, slot);
-        continue;
-      }
-      excess -= 1;
+      const stays = slot.used || slot.held.seq > this.#seq || this.#options.isRead(key);
+      slot.used = false;
+      if (stays) this.#slots.set(key, slot);
     }
   }
 }

@@ -21,6 +21,10 @@ export interface WaveBase extends BaseView {
   readonly seq: Seq;
   get(key: InstanceKey): Held;
   accept(key: InstanceKey, value: JsonValue | undefined, seq: Seq): void;
+  /** Whether anybody here holds or reads the instance; where absent, everybody might. */
+  concerns?(key: InstanceKey): boolean;
+  /** {@link WaveBase.accept} for an instance that concerns nobody yet: it is loaded if it ever does. */
+  acceptUnseen?(key: InstanceKey, seq: Seq): void;
 }
 
 /** Everything sealed between one commit of the loop and the next. */
@@ -136,28 +140,40 @@ export class WaveAccumulator {
       this.#open.contributions.flatMap(({ writes }) => writes.map(({ key }) => key)),
     );
     const values = new Map<InstanceKey, JsonValue | undefined>();
+    const unseen = new Set<InstanceKey>();
     for (const contribution of wave.contributions) {
       for (const { key } of landedWrites(plan.fates.get(contribution.id))) {
         if (disturbed.has(key) || openKeys.has(key) || values.has(key)) continue;
+        // Receipts above all: one an event, and hardly ever read here.
+        if (this.#base.concerns?.(key) === false) {
+          unseen.add(key);
+          continue;
+        }
         values.set(key, this.view.get(key)?.value);
       }
     }
-    this.#replay(wave, plan, values);
+    this.#replay(wave, plan, values, unseen);
     for (const contribution of wave.contributions) {
       this.view.remove(contribution.layer);
       this.#forget(contribution);
     }
     for (const [key, value] of values) this.#base.accept(key, value, seq);
+    for (const key of unseen) this.#base.acceptUnseen?.(key, seq);
   }
 
   /** Where the visible value is not simply the wave's, what landed is applied to the base again. */
-  #replay(wave: Wave, plan: WavePlan, values: Map<InstanceKey, JsonValue | undefined>): void {
+  #replay(
+    wave: Wave,
+    plan: WavePlan,
+    values: Map<InstanceKey, JsonValue | undefined>,
+    unseen: ReadonlySet<InstanceKey>,
+  ): void {
     const replayed = new LayeredView(this.#base);
     const keys = new Set<InstanceKey>();
     for (const contribution of wave.contributions) {
       const ops = new Map<InstanceKey, ValueOperation[]>();
       for (const { key, op } of landedWrites(plan.fates.get(contribution.id))) {
-        if (values.has(key)) continue;
+        if (values.has(key) || unseen.has(key)) continue;
         keys.add(key);
         ops.set(key, [...(ops.get(key) ?? []), op]);
       }
@@ -182,7 +198,9 @@ export class WaveAccumulator {
     if (this.#lastOfNode.get(nodeKey) === contribution) this.#lastOfNode.delete(nodeKey);
   }
 
-  #moving(keys: readonly InstanceKey[], move: () => void): Change[] {
+  #moving(moved: readonly InstanceKey[], move: () => void): Change[] {
+    // What nobody holds or reads moves unnoticed; looking at it would load it.
+    const keys = moved.filter((key) => this.#base.concerns?.(key) !== false);
     const before = keys.map((key) => this.view.get(key)?.value);
     move();
     const changes: Change[] = [];

@@ -118,7 +118,7 @@ function* pagedEntries(table: EntryTable, stream: DocId, after: Seq): Iterable<F
   let from = after;
   let limit = FRONTIER_PAGE;
   for (;;) {
-    const page = table.list(stream, { after: from, limit });
+    const page = table.progress(stream, { after: from, limit });
     const last = page.at(-1);
     if (last === undefined) return;
     const whole = page.length < limit ? page : page.filter((entry) => entry.seq < last.seq);

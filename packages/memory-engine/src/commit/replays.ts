@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Principal, Seq, SessionId } from "@tidemark/protocol";
 import type { ReplayKey, ReplayVerdict } from "../engine-types.js";
 import type { SqlDriver } from "../sqlite/driver.js";
@@ -14,6 +15,14 @@ const REPLAY = {
   ),
   insertOpen: statement<[principal: string, session: string, nonce: string]>()((db, p) =>
     db.insertInto("session_open").values({ principal: p(0), session: p(1), nonce: p(2) }),
+  ),
+  newest: statement<[open: number]>()((db, p) =>
+    db
+      .selectFrom("replay")
+      .select("local_seq")
+      .where("open", "=", p(0))
+      .orderBy("local_seq", "desc")
+      .limit(sql.lit(1)),
   ),
   find: statement<[open: number, localSeq: number]>()((db, p) =>
     db
@@ -36,7 +45,7 @@ const MAX_REMEMBERED_OPENS = 4_096;
 /** Verdicts of accepted requests, so that a resend is answered and not applied again (R27, ADM-07). */
 export class Replays {
   readonly #q;
-  readonly #opens = new Map<string, number>();
+  readonly #opens = new Map<string, Open>();
 
   constructor(driver: SqlDriver) {
     this.#q = prepareLazily(driver, REPLAY);
@@ -48,7 +57,9 @@ export class Replays {
 
   find(key: ReplayKey): ReplayVerdict | undefined {
     const open = this.#findOpen(key);
-    const row = open === undefined ? undefined : this.#q.find.get(open, key.localSeq);
+    // Most requests are new: their number is above all that were accepted.
+    if (open === undefined || key.localSeq > open.newest) return undefined;
+    const row = this.#q.find.get(open.no, key.localSeq);
     if (row === undefined) return undefined;
     return {
       seq: row.seq as Seq,
@@ -59,21 +70,23 @@ export class Replays {
 
   insert(key: ReplayKey, verdict: ReplayVerdict): void {
     const open = this.#internOpen(key);
-    this.#q.insert.run(open, key.localSeq, verdict.seq, verdict.index ?? null, verdict.hash);
+    this.#q.insert.run(open.no, key.localSeq, verdict.seq, verdict.index ?? null, verdict.hash);
+    open.newest = Math.max(open.newest, key.localSeq);
   }
 
-  #findOpen({ principal, session, openNonce }: OpenKey): number | undefined {
+  #findOpen({ principal, session, openNonce }: OpenKey): Open | undefined {
     const key = `${principal}\n${session}\n${openNonce}`;
     const known = this.#opens.get(key);
     if (known !== undefined) return known;
     const no = this.#q.findOpen.get(session, openNonce, principal)?.no;
     if (no === undefined) return undefined;
     if (this.#opens.size >= MAX_REMEMBERED_OPENS) this.#opens.clear();
-    this.#opens.set(key, no);
-    return no;
+    const open = { no, newest: this.#q.newest.get(no)?.local_seq ?? 0 };
+    this.#opens.set(key, open);
+    return open;
   }
 
-  #internOpen(key: OpenKey): number {
+  #internOpen(key: OpenKey): Open {
     const known = this.#findOpen(key);
     if (known !== undefined) return known;
     this.#q.insertOpen.run(key.principal, key.session, key.openNonce);
@@ -81,6 +94,12 @@ export class Replays {
     if (created === undefined) throw new Error(`open ${key.openNonce} was not stored`);
     return created;
   }
+}
+
+/** One open of a session, and the highest number that was accepted in it. */
+interface Open {
+  readonly no: number;
+  newest: number;
 }
 
 interface OpenKey {

@@ -8,10 +8,10 @@ import {
   type StreamEntry,
 } from "@tidemark/protocol";
 import type { Actors } from "../commit/actors.js";
-import type { EntryTable } from "../engine-types.js";
+import type { EntryProgress, EntryTable } from "../engine-types.js";
 import type { SqlDriver } from "../sqlite/driver.js";
 import { prepareLazily } from "../sqlite/statement.js";
-import { lastPosOf, posOf, seqOfPos } from "../sqlite/tables.js";
+import { indexOfPos, lastPosOf, posOf, seqOfPos } from "../sqlite/tables.js";
 import { encodeExtra, encodeOutcome, entryOfRow } from "./entry-row.js";
 import { STREAM, type EntryRow } from "./statements.js";
 
@@ -57,6 +57,30 @@ export class Entries implements EntryTable {
   byEvent(stream: DocId, eventId: EventId): readonly StreamEntry[] {
     const state = this.#find(stream);
     return state === undefined ? [] : this.#entries(this.#q.byEvent.all(eventId, state.no));
+  }
+
+  consumed(
+    events: readonly { readonly stream: DocId; readonly eventId: EventId }[],
+  ): readonly StreamEntry[] {
+    this.#beforeRead();
+    const asked = new Set(events.map(({ stream, eventId }) => `${stream} ${eventId}`));
+    const ids = JSON.stringify(events.map(({ eventId }) => eventId));
+    return this.#entries(this.#q.consumed.all(ids)).filter(({ stream, eventId }) =>
+      asked.has(`${stream} ${eventId}`),
+    );
+  }
+
+  progress(
+    stream: DocId,
+    options: { readonly after: Seq; readonly limit: number },
+  ): readonly EntryProgress[] {
+    const state = this.#find(stream);
+    if (state === undefined) return [];
+    const rows = this.#q.progress.all(state.no, lastPosOf(options.after), options.limit);
+    return rows.map(({ pos, consequenced }) => {
+      const place = { seq: seqOfPos(pos) as Seq, index: indexOfPos(pos) };
+      return consequenced === 1 ? { ...place, consequenced: true } : place;
+    });
   }
 
   duplicate(stream: DocId, eventId: EventId): StreamEntry | undefined {

@@ -128,6 +128,24 @@ export const STREAM = {
       .where("e.stream", "=", p(1))
       .orderBy("e.pos"),
   ),
+  consumed: statement<[eventIds: string]>()((db, p) =>
+    db
+      .selectFrom("stream_entry as e")
+      .innerJoin("stream as s", "s.no", "e.stream")
+      .select(COLUMNS)
+      .where(sql<boolean>`e.event_id in (select value from json_each(${p(0)}))`)
+      .where("e.consequenced", "=", sql.lit(1))
+      .orderBy("e.pos"),
+  ),
+  progress: statement<[stream: number, after: number, limit: number]>()((db, p) =>
+    db
+      .selectFrom("stream_entry")
+      .select(["pos", "consequenced"])
+      .where("stream", "=", p(0))
+      .where("pos", ">", p(1))
+      .orderBy("pos")
+      .limit(p(2)),
+  ),
   duplicate: statement<[eventId: string, stream: number, after: number]>()((db, p) =>
     db
       .selectFrom("stream_entry")

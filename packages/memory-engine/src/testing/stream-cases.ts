@@ -179,4 +179,33 @@ export const STREAM_CASES: readonly EngineCase[] = [
       expect(engine.entries.frontiers()).toEqual([{ stream: STREAM, seq: 2 }]);
     },
   ],
+  [
+    "[ME-S8] what was consumed under some ids, and how far a stream has come, is told in one look",
+    (h, { expect }) => {
+      const engine = h.open();
+      append(engine, STREAM, "e1");
+      append(engine, OTHER, "e1");
+      consume(engine, STREAM);
+      append(engine, STREAM, "e1");
+      append(engine, STREAM, "e2");
+      const asked = [
+        { stream: doc(STREAM), eventId: event("e1") },
+        { stream: doc(OTHER), eventId: event("e1") },
+        { stream: doc(STREAM), eventId: event("e2") },
+      ];
+      const found = engine.entries.consumed(asked).map(({ stream, seq }) => ({ stream, seq }));
+      expect(found).toEqual([{ stream: STREAM, seq: 1 }]);
+      expect(engine.entries.consumed(asked.slice(1))).toEqual([]);
+      expect(engine.entries.consumed([])).toEqual([]);
+      const all = { after: at(0), limit: 10 };
+      expect(engine.entries.progress(doc(STREAM), all)).toEqual([
+        { seq: 1, index: 0, consequenced: true },
+        { seq: 4, index: 0 },
+        { seq: 5, index: 0 },
+      ]);
+      expect(engine.entries.progress(doc(STREAM), { after: at(1), limit: 1 })).toEqual([
+        { seq: 4, index: 0 },
+      ]);
+    },
+  ],
 ];

@@ -1,7 +1,8 @@
 import stringify from "fast-json-stable-stringify";
 import * as fc from "fast-check";
+import { sha256 } from "@noble/hashes/sha2.js";
 import { describe, expect, test } from "vitest";
-import { canonicalJson, contentHash, type JsonValue } from "../../src/index.js";
+import { canonicalJson, contentHash, type JsonValue, useSha256 } from "../../src/index.js";
 import { jsonValues, reversedKeys } from "../support/json-arbitraries.js";
 
 describe("canonicalJson", () => {
@@ -58,6 +59,20 @@ describe("contentHash", () => {
   test("[PR-V12] values of different types never share a hash", () => {
     const alike: JsonValue[] = [null, "null", 1, "1", true, "true", [], "[]", {}, "{}", [1], ""];
     expect(new Set(alike.map(contentHash)).size).toBe(alike.length);
+  });
+
+  test("[PR-V20] a SHA-256 of the host changes no hash, and what is none is refused", () => {
+    const before = contentHash({ a: [1, "x"] });
+    expect(() => useSha256((bytes) => bytes)).toThrow(TypeError);
+    expect(() => useSha256((bytes) => sha256(bytes).map((byte) => byte ^ 1))).toThrow(TypeError);
+    let asked = 0;
+    useSha256((bytes) => {
+      asked += 1;
+      return sha256(bytes);
+    });
+    expect(contentHash({ a: [1, "x"] })).toBe(before);
+    expect(asked).toBe(2);
+    useSha256(sha256);
   });
 
   test("[PR-V12] hashes are pinned: stored ids and event keys derive from them", () => {
