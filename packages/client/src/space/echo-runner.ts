@@ -10,7 +10,7 @@ import type {
 } from "@tidemark/protocol";
 import { actionOf } from "@tidemark/runtime";
 import type { Runtime } from "@tidemark/runtime";
-import type { Overlay } from "@tidemark/speculation";
+import { intentOrigin, type Overlay } from "@tidemark/speculation";
 import type { EchoSeal, EchoedSend } from "./echo-seal.js";
 import type { EchoView } from "./echo-view.js";
 
@@ -68,35 +68,49 @@ export class EchoRunner {
 
   async #runAll(root: EchoInput): Promise<void> {
     const { overlay, view } = this.#options;
-    const reads = view.record();
+    const seen = view.record();
+    const noted = new Set<InstanceKey>();
+    let sealed = true;
     try {
       const queue: EchoInput[] = [root];
       for (let ran = 0; ran < MAX_CASCADE; ran += 1) {
         const next = queue.shift();
         if (next === undefined) break;
-        queue.push(...(await this.#runOne(next)));
+        sealed = (await this.#runOne(next, noted)) && sealed;
+        queue.push(...this.#options.seal.takeSends().flatMap((sent) => this.#child(next, sent)));
       }
     } finally {
       view.stopRecording();
-      overlay.ran(root.eventId, overlay.inputsOf(reads));
+      overlay.ran(root.eventId, overlay.inputsOf(sealed ? this.#logged(root, noted) : seen));
     }
   }
 
-  async #runOne(input: EchoInput): Promise<readonly EchoInput[]> {
+  /**
+   * What sealed runs logged. They have looked at more: an increment looks at what it adds to, and lies
+   * over another number just as well.
+   */
+  #logged(root: EchoInput, noted: ReadonlySet<InstanceKey>): ReadonlySet<InstanceKey> {
+    const slot = this.#options.overlay.slot(intentOrigin(root.eventId));
+    return slot?.kind === "intent" ? new Set([...slot.reads, ...noted]) : noted;
+  }
+
+  /** True where the run was sealed, so that its read log says what it rests on. */
+  async #runOne(input: EchoInput, noted: Set<InstanceKey>): Promise<boolean> {
     const { seal } = this.#options;
     const runtime = this.#options.runtime();
     const owner = runtime.streamOwner(input.stream);
+    seal.takeSends();
     if (owner === undefined) {
       // Its piece is not here yet, or not any more; the echo runs when a piece with the stream starts.
       this.#options.view.note(startKey(input.stream));
-      return [];
+      noted.add(startKey(input.stream));
+      return true;
     }
     const { eventId, stream, payload, at, actor } = input;
     const action = actionOf(owner.piece.pattern.id, owner.handler.name, owner.piece.id);
     const context = { kind: "event-handler", action, eventId, stream, actor } as const;
-    seal.takeSends();
-    await runtime.runHandler({ stream, eventId, payload, at, context });
-    return seal.takeSends().flatMap((sent) => this.#child(input, sent));
+    const outcome = await runtime.runHandler({ stream, eventId, payload, at, context });
+    return outcome.kind === "sealed";
   }
 
   #child(parent: EchoInput, sent: EchoedSend): readonly EchoInput[] {
