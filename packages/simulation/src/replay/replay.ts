@@ -67,7 +67,11 @@ export async function replay(options: ReplayOptions): Promise<ReplayResult> {
   }
 }
 
-async function replayOn(server: ReplayServer, options: ReplayOptions): Promise<ReplayResult> {
+/** As {@link replay}, on a server that others use too, before or after. It stays up. */
+export async function replayOn(
+  server: ReplayServer,
+  options: Omit<ReplayOptions, "leaseTtlMs">,
+): Promise<ReplayResult> {
   const { trace, kills, seed, samples = SAMPLES, stallMs = STALL_MS } = options;
   const { txns, endContent } = trace;
   const total = txns.length;
