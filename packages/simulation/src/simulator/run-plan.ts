@@ -46,7 +46,7 @@ const MOST_IMMEDIATES = 20_000;
 const CALM_MS = 90_000;
 const CALM_ROUNDS = 60;
 const LOOK_MS = 1_500;
-const SETTLED_AGAIN_MS = 700_000;
+const SETTLED_AGAIN_MS = 30_000;
 const IDLE_MS = 60_000;
 
 export function emptyWork(): Work {

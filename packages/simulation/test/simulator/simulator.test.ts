@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { makePlan, type PlanFile, runCampaign, runPlan } from "../../src/simulator/index.js";
 
 const REGRESSIONS = join(import.meta.dirname, "../../regressions");
-const RUNS = Number(process.env["FUZZ_RUNS"] ?? 6);
+const RUNS = Number(process.env["FUZZ_RUNS"] ?? 5);
 const SEED = Number(process.env["FUZZ_SEED"] ?? 1);
 const PER_SEED_MS = 20_000;
 

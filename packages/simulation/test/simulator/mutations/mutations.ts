@@ -34,7 +34,6 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "return [...marks.values()];",
     replace: "return [...marks.values()].slice(0, -1);",
     seeds: 3,
-    quick: true,
   },
   {
     name: "the first write of each run is dropped",
