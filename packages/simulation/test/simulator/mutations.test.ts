@@ -19,9 +19,16 @@ describe("planted faults", () => {
     expect(new Set(MUTATIONS.map(({ name }) => name)).size).toBe(MUTATIONS.length);
   });
 
+  test("[SI-S6] one that fits its source nowhere is an error", async () => {
+    const [first] = MUTATIONS;
+    expect(first).toBeDefined();
+    const stale = { ...(first as Mutation), find: "no source has this line" };
+    await expect(loadMutated(stale)).rejects.toThrow("fits 0 places");
+  });
+
   for (const mutation of MUTATIONS.filter(isPlanted)) {
     test(
-      `found: ${mutation.name}`,
+      `[SI-S5] found: ${mutation.name}`,
       { timeout: LOADING_MS + mutation.seeds * PER_SEED_MS },
       async () => {
         const { simulator, close } = await loadMutated(mutation);

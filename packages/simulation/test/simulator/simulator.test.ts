@@ -11,7 +11,7 @@ const PER_SEED_MS = 20_000;
 describe("seeds that once failed", () => {
   const files = readdirSync(REGRESSIONS).filter((name) => name.endsWith(".json"));
   for (const name of files) {
-    test(name, { timeout: PER_SEED_MS }, async () => {
+    test(`[SI-S3] ${name}`, { timeout: PER_SEED_MS }, async () => {
       const plan = JSON.parse(readFileSync(join(REGRESSIONS, name), "utf8")) as PlanFile;
       const { findings } = await runPlan(plan);
       expect(findings).toEqual([]);
@@ -21,7 +21,7 @@ describe("seeds that once failed", () => {
 
 describe("seeds", () => {
   test(
-    "the same seed makes the same plan, and the plan the same run",
+    "[SI-S1] the same seed makes the same plan, and the plan the same run",
     { timeout: PER_SEED_MS },
     async () => {
       expect(makePlan(SEED)).toEqual(makePlan(SEED));
@@ -32,7 +32,7 @@ describe("seeds", () => {
   );
 
   test(
-    `whatever happens in ${RUNS} worlds from seed ${SEED} on, nothing is lost, doubled, reordered or shown wrongly`,
+    `[SI-S2] [SI-S4] whatever happens in ${RUNS} worlds from seed ${SEED} on, nothing is lost, doubled, reordered or shown wrongly`,
     {
       timeout: RUNS * PER_SEED_MS,
     },
