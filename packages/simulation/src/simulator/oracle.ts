@@ -30,23 +30,10 @@ import {
   referenceRun,
   type ReferenceWrite,
 } from "./reference.js";
-import { keysIn, Sends } from "./sends.js";
+import { keysIn, type SeenEntry, Sends } from "./sends.js";
 
 /** Says what does not hold. */
 export type Complain = (rule: string, what: string) => void;
-
-/** An entry that the commit table showed, and what became of it. */
-export interface SeenEntry {
-  readonly entry: StreamEntry;
-  readonly handler: string;
-  readonly piece: DocId;
-  /** A consumed entry sheds its payload: it is then known from who sent it. */
-  payload: Payload | undefined;
-  /** The seq of the derived commit that ended it. */
-  ended?: Seq;
-  status?: string;
-  duplicate?: true;
-}
 
 interface Overwrite {
   readonly seq: Seq;
@@ -274,14 +261,21 @@ export class Oracle {
   #asRun(commit: AcceptedCommit, succeeded: readonly SeenEntry[]): readonly SeenEntry[] {
     const own = succeeded.filter(({ entry }) => entry.seq === commit.seq);
     if (own.length === 0 || own.length === succeeded.length) return succeeded;
-    const lines = commit.changes.flatMap(({ id, op }) =>
-      this.#cellOf.get(id)?.name === "log" ? keysIn(op) : [],
-    );
-    const at = ({ payload }: SeenEntry): number => lines.indexOf(payload?.k ?? "");
+    const lineOf = ({ piece, payload }: SeenEntry): number => {
+      const log = nodeIdFor(piece, "log");
+      const lines = commit.changes.flatMap(({ id, op }) => (id === log ? keysIn(op) : []));
+      return lines.indexOf(payload?.k ?? "");
+    };
+    const placed = succeeded.map((seen) => [seen, lineOf(seen)] as const);
+    const at = new Map(placed);
     const arrived = succeeded.filter(({ entry }) => entry.seq !== commit.seq);
     const run = [...arrived];
     for (const copy of own) {
-      const next = run.findIndex((other) => at(other) > at(copy) && at(copy) >= 0);
+      // The lines of one piece say nothing of another's.
+      const place = at.get(copy) ?? -1;
+      const next = run.findIndex(
+        (other) => other.piece === copy.piece && place >= 0 && (at.get(other) ?? -1) > place,
+      );
       run.splice(next < 0 ? run.length : next, 0, copy);
     }
     return run;

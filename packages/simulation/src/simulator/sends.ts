@@ -1,6 +1,18 @@
-import type { DocId, JsonValue, ValueOperation } from "@tidemark/protocol";
-import type { SeenEntry } from "./oracle.js";
+import type { DocId, JsonValue, Seq, StreamEntry, ValueOperation } from "@tidemark/protocol";
 import type { Payload } from "./reference.js";
+
+/** An entry that the commit table showed, and what became of it. */
+export interface SeenEntry {
+  readonly entry: StreamEntry;
+  readonly handler: string;
+  readonly piece: DocId;
+  /** A consumed entry sheds its payload: it is then known from who sent it. */
+  payload: Payload | undefined;
+  /** The seq of the derived commit that ended it. */
+  ended?: Seq;
+  status?: string;
+  duplicate?: true;
+}
 
 /** The entries that a derived commit appends, each to be owed to one send. */
 export class Sends {
