@@ -1,6 +1,7 @@
 import { type Cancellable, systemClock } from "@tidemark/protocol";
 import type { MemorySample } from "./memory.js";
 import type { ReplayServer } from "./server.js";
+import { isAnswer, type Wires } from "./wires.js";
 
 /** How far a replay is. */
 export interface ReplayProgress {
@@ -15,6 +16,8 @@ export interface ReplayProgress {
 /** What a {@link Course} is given. */
 export interface CourseOptions {
   readonly server: ReplayServer;
+  /** The sockets of those who write. */
+  readonly wires: Wires;
   readonly total: number;
   /** After how many durable appends the server is killed, ascending. */
   readonly killsAt: readonly number[];
@@ -26,8 +29,10 @@ export interface CourseOptions {
 }
 
 /**
- * What happens beside the writing: counts, kills at their points, samples of memory, and the end of patience. A kill
- * waits for nobody, so that what is in flight is lost in flight.
+ * What happens beside the writing: counts, kills at their points, samples of memory, and the end of patience.
+ *
+ * The first kill and each second one after it come when an append is durable and its answer is lost: the client does
+ * not know, and sends again what is there already. The others strike wherever the server is.
  */
 export class Course {
   readonly samples: MemorySample[] = [];
@@ -38,6 +43,7 @@ export class Course {
   #fail!: (error: Error) => void;
   #upkeep: Promise<void> = Promise.resolve();
   #sampling = false;
+  #fired = 0;
   #durable = 0;
   #done = 0;
   #kills = 0;
@@ -62,12 +68,19 @@ export class Course {
     return this.#downMs;
   }
 
-  /** One more append is durable. */
+  /** One more event is on its way. */
+  fired(): void {
+    this.#fired += 1;
+  }
+
+  /** One more append is known to be durable. */
   durable(): void {
     this.#durable += 1;
     if (this.#durable !== this.#killsAt[0]) return;
+    const planned = this.#options.killsAt.length - this.#killsAt.length;
     this.#killsAt.shift();
-    this.#keep(() => this.#kill());
+    const moment = planned % 2 === 0 ? this.#answerLost() : Promise.resolve();
+    this.#keep(() => this.#kill(moment));
   }
 
   /** One more event is handled. */
@@ -84,7 +97,13 @@ export class Course {
     this.#patience?.cancel();
   }
 
-  async #kill(): Promise<void> {
+  /** Where every append was answered, the next frame is what is lost. */
+  #answerLost(): Promise<void> {
+    return this.#options.wires.deafen((text) => isAnswer(text) || this.#fired === this.#durable);
+  }
+
+  async #kill(moment: Promise<void>): Promise<void> {
+    await moment;
     const start = systemClock.monotonic();
     this.#kills += 1;
     this.#up = false;

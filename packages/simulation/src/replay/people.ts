@@ -13,10 +13,7 @@ import {
   systemClock,
   systemRandom,
   type Transport,
-  type WebSocketLike,
-  webSocketTransport,
 } from "@tidemark/protocol";
-import { WebSocket } from "ws";
 import { replayText } from "./text-pattern.js";
 
 /** A client of the replayed text. */
@@ -38,10 +35,10 @@ const POLICY = {
   backoff: { baseMs: 20, capMs: 250 },
 };
 
-/** A new identity, connected to wherever `url` says at the time. */
-function newClient(url: () => string, onError: (error: unknown) => void): Client {
+/** A new identity. */
+function newClient(transport: Transport, onError: (error: unknown) => void): Client {
   return connect({
-    transport: socketsTo(url),
+    transport,
     identity: generateIdentity(systemRandom),
     clock: systemClock,
     random: systemRandom,
@@ -51,19 +48,12 @@ function newClient(url: () => string, onError: (error: unknown) => void): Client
   });
 }
 
-function socketsTo(url: () => string): Transport {
-  // `ws` types its listeners by its own event classes; the shape that is used is the browser's.
-  return webSocketTransport(
-    () => new WebSocket(url(), { perMessageDeflate: false }) as unknown as WebSocketLike,
-  );
-}
-
 /** Founds a space that everybody may write to, with a text in it. */
 export async function author(
-  url: () => string,
+  transport: Transport,
   onError: (error: unknown) => void,
 ): Promise<{ readonly person: Person; readonly place: Place }> {
-  const client = newClient(url, onError);
+  const client = newClient(transport, onError);
   await online(client);
   const acl = { [client.whoami.principal]: "OWNER", "*": "WRITE" } as const;
   const { space: id } = await client.createSpace(generateIdentity(systemRandom), acl);
@@ -76,11 +66,11 @@ export async function author(
 
 /** Another identity at the same text; resolves when it sees it. */
 export async function companion(
-  url: () => string,
+  transport: Transport,
   place: Place,
   onError: (error: unknown) => void,
 ): Promise<Person> {
-  const client = newClient(url, onError);
+  const client = newClient(transport, onError);
   const space = client.open(place.space);
   const piece = space.piece(place.piece, replayText);
   await space.ready;

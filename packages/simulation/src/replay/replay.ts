@@ -1,10 +1,11 @@
 import type { FiredEvent } from "@tidemark/client";
-import { type Seq, seededRandom, systemClock } from "@tidemark/protocol";
+import { type Seq, seededRandom, systemClock, type Transport } from "@tidemark/protocol";
 import { Course, type ReplayProgress } from "./course.js";
 import { inFlight } from "./in-flight.js";
 import type { MemorySample } from "./memory.js";
 import { author, companion, type Person, type Place, shown } from "./people.js";
 import { ReplayServer } from "./server.js";
+import { Wires } from "./wires.js";
 import type { Trace } from "./trace.js";
 
 /** How a recording is replayed. */
@@ -77,12 +78,15 @@ export async function replayOn(
   const total = txns.length;
   const problems: string[] = [];
   const onError = (error: unknown): void => void problems.push(`a client reports: ${error}`);
-  const url = (): string => server.socketUrl;
-  const { person, place } = await author(url, onError);
-  const people = options.writers === 1 ? [person] : [person, await companion(url, place, onError)];
+  const wires = new Wires();
+  const transport = wires.transport(() => server.socketUrl);
+  const { person, place } = await author(transport, onError);
+  const people =
+    options.writers === 1 ? [person] : [person, await companion(transport, place, onError)];
   const killsAt = killPoints(seed, kills, total);
   const course = new Course({
     server,
+    wires,
     total,
     killsAt,
     sampleEvery: Math.max(SAMPLE_EVERY_AT_LEAST, Math.floor(total / samples)),
@@ -100,7 +104,7 @@ export async function replayOn(
     const { user, system } = process.cpuUsage(cpu);
     await Promise.race([course.end(), course.failed]);
     const end = { text: endContent, applied: total, seq: writing.last };
-    problems.push(...(await compare(url, place, people, end)));
+    problems.push(...(await compare(transport, place, people, end)));
     const { cpuMs: serverCpuMs } = await server.usage();
     return {
       events: total,
@@ -148,6 +152,7 @@ class Writing {
 
   #fire({ piece }: Person, i: number): FiredEvent {
     const fired = piece.fire("edit", this.#trace.txns[i]?.patches ?? []);
+    this.#course.fired();
     void fired.appended.then(
       ({ seq }) => {
         if (seq !== undefined && seq > this.last) this.last = seq;
@@ -185,12 +190,12 @@ interface End {
 
 /** Differences between what was to come out and what people see once all is settled. */
 async function compare(
-  url: () => string,
+  transport: Transport,
   place: Place,
   writers: readonly Person[],
   end: End,
 ): Promise<readonly string[]> {
-  const reader = await companion(url, place, () => undefined);
+  const reader = await companion(transport, place, () => undefined);
   const views = [
     { who: "a reader who came later", person: reader },
     ...writers.map((person, i) => ({ who: `writer ${i + 1}`, person })),

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startToolshed, type ToolshedProcess } from "@tidemark/toolshed/testing";
+import { z } from "zod";
 
 /** What a server process uses. */
 export interface Usage {
@@ -17,6 +18,7 @@ export interface Usage {
 /** Both are loaded by another process, so they are always the built ones; `src/` and `dist/` lie equally deep. */
 const PATTERNS = fileURLToPath(new URL("../../dist/replay/text-pattern.js", import.meta.url));
 const PROBE = new URL("../../dist/replay/usage-probe.js", import.meta.url).href;
+const Stats = z.object({ memory: z.object({ replays: z.number() }) });
 const USAGE = /^usage (\{.*\})$/u;
 
 /** One server over its lives: real toolshed processes on one folder and one port. */
@@ -58,6 +60,12 @@ export class ReplayServer {
     const usage = JSON.parse(USAGE.exec(await answer)?.[1] ?? "{}") as Usage;
     this.#lastCpuMs = usage.cpuMs + this.#earlierCpuMs;
     return { ...usage, cpuMs: this.#lastCpuMs };
+  }
+
+  /** How often the present process was sent what it had already, and answered as before. */
+  async resent(): Promise<number> {
+    const response = await fetch(`${this.#running.url}/api/health/stats`);
+    return Stats.parse(await response.json()).memory.replays;
   }
 
   /** `kill -9`, and a new process on the same folder and port. Resolves when that one listens. */

@@ -29,7 +29,7 @@ async function command(...args: readonly string[]) {
   }
 }
 
-test("[SI-T7] a recording that is not there is told loudly before anything is replayed", async () => {
+test("[SI-T8] a recording that is not there is told loudly before anything is replayed", async () => {
   const { code, out, err } = await command("--data", folder);
   expect(code).toBe(2);
   expect(out).toBe("");
@@ -37,7 +37,7 @@ test("[SI-T7] a recording that is not there is told loudly before anything is re
   expect(err).toContain("--data PATH");
 });
 
-test("[SI-T7] a wrong option ends with 2 and what is right; --help with 0", async () => {
+test("[SI-T8] a wrong option ends with 2 and what is right; --help with 0", async () => {
   expect(await command("--prefix", "many")).toMatchObject({
     code: 2,
     err: expect.stringContaining("--prefix is a whole number of 1 or more"),

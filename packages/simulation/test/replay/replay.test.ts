@@ -45,7 +45,7 @@ describe("over a kill -9 of a real server", () => {
 
   for (const { words, traces, writers } of cases) {
     test(
-      `[SI-T1] [SI-T2] ${words}, by ${WORDS[writers]}, come out as written, each event applied once`,
+      `[SI-T1] [SI-T2] [SI-T6] ${words}, by ${WORDS[writers]}, come out as written, each event applied once, those sent again included`,
       async () => {
         const life = server.life;
         // One kills the server, and the others live with it.
@@ -56,6 +56,7 @@ describe("over a kill -9 of a real server", () => {
         );
         expect(results.flatMap(({ problems }) => problems)).toEqual([]);
         expect(server.life).toBe(life + 1);
+        expect(await server.resent()).toBeGreaterThan(0);
       },
       TIMEOUT_MS,
     );

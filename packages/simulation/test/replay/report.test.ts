@@ -57,7 +57,7 @@ test("[SI-T5] points of kills are given by the seed, differ, and lie inside the 
   expect(killPoints(3, 9, 4)).toEqual([1, 2, 3]);
 });
 
-test("[SI-T6] away from a terminal progress is a line a tenth, and one for each kill and return", () => {
+test("[SI-T7] away from a terminal progress is a line a tenth, and one for each kill and return", () => {
   const lines: string[] = [];
   const line = new ProgressLine({ write: (text) => lines.push(text) }, "x", () => 0);
   for (let done = 1; done <= 100; done += 1) {
@@ -68,7 +68,7 @@ test("[SI-T6] away from a terminal progress is a line a tenth, and one for each 
   expect(lines[5]).toBe("x  51 %  51 of 100, killed 1×, restarting\n");
 });
 
-test("[SI-T6] at a terminal progress is one line, written over", () => {
+test("[SI-T7] at a terminal progress is one line, written over", () => {
   const parts: string[] = [];
   const out = { isTTY: true, write: (text: string) => parts.push(text) };
   const line = new ProgressLine(out, "x", () => 0);
@@ -84,7 +84,7 @@ test("the folder of the data is what is given, else the variable's, else the one
   expect(dataFolder(undefined, {})).toMatch(/shared\/data$/u);
 });
 
-test("[SI-T7] a command line names recordings and numbers; what is wrong is said in words", () => {
+test("[SI-T8] a command line names recordings and numbers; what is wrong is said in words", () => {
   expect(readReplayOptions(["sveltecomponent", "--prefix", "600", "--no-kill"])).toMatchObject({
     kind: "run",
     options: { names: ["sveltecomponent"], prefix: 600, kills: 0 },
