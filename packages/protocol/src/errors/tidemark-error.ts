@@ -39,6 +39,11 @@ export class TidemarkError<D extends object = object> extends Error {
  */
 export function isTidemarkError(error: unknown, code?: string): error is TidemarkError {
   if (typeof error !== "object" || error === null) return false;
-  if ((error as { readonly [TIDEMARK_ERROR]?: unknown })[TIDEMARK_ERROR] !== true) return false;
-  return code === undefined || (error as TidemarkError).code === code;
+  try {
+    if ((error as { readonly [TIDEMARK_ERROR]?: unknown })[TIDEMARK_ERROR] !== true) return false;
+    return code === undefined || (error as TidemarkError).code === code;
+  } catch {
+    // Code that is not ours throws what it likes, a proxy that cannot be read included.
+    return false;
+  }
 }

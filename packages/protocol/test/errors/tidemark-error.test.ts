@@ -30,6 +30,13 @@ describe("TidemarkError", () => {
     }
   });
 
+  test("[PR-E2] the guard never throws, whatever it is shown", () => {
+    const no = (): never => {
+      throw new Error("no");
+    };
+    expect(isTidemarkError(new Proxy({}, { get: no, has: no, getPrototypeOf: no }))).toBe(false);
+  });
+
   test("[PR-E3] an error carries name, code, structured fields and cause", () => {
     const cause = new Error("disk");
     const error = new PatchError("no list", { path: ["a"], reason: "not-a-list" }, { cause });
