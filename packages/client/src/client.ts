@@ -23,6 +23,7 @@ import { policyOf } from "./options.js";
 import type { PolicyOverrides } from "./options.js";
 import type { Observable } from "./session/observable.js";
 import { Session } from "./session/session.js";
+import { whenOnline } from "./session/when-online.js";
 import type { ConnectionStatus } from "./session/status.js";
 import type { ClientContext } from "./space/context.js";
 import { Space } from "./space/space.js";
@@ -119,6 +120,14 @@ export class Client {
     return [...this.#spaces.values()].some((space) => space.core.local.busy);
   }
 
+  /**
+   * Resolves when the client is online, now or by the attempts under way; rejects where there are none:
+   * taken offline, or stopped by a refusal that would come again.
+   */
+  whenOnline(): Promise<void> {
+    return whenOnline(this.#session.status);
+  }
+
   /** The space, opened on this connection and every later one. `space.ready`: it has come. */
   open(id: SpaceId): Space {
     const known = this.#spaces.get(id);
@@ -131,6 +140,7 @@ export class Client {
 
   /**
    * Founds a space: the one commit that its own key signs (R31). Twice with the same list does nothing.
+   * Waits for a connection that is on its way.
    *
    * @returns the seq of the genesis.
    */
@@ -141,6 +151,7 @@ export class Client {
     const space = key.did as unknown as SpaceId;
     const signature = key.sign(genesisMessageToSign(space, acl));
     const request = { type: "space.create", space, acl, signature } as const;
+    await this.whenOnline();
     const { seq } = await this.#session.request<"space.create">(request);
     return { space, seq };
   }
