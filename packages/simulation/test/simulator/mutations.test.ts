@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { runPlan } from "../../src/simulator/index.js";
 import { loadMutated } from "./mutations/load-mutated.js";
 import { type Mutation, MUTATIONS } from "./mutations/mutations.js";
 
@@ -40,6 +41,8 @@ describe("planted faults", () => {
           });
           expect(failed.length, `nothing found in ${mutation.seeds} seeds`).toBe(1);
           const [first] = failed;
+          // What fails without the planted fault too finds nothing.
+          expect(first && (await runPlan(first.plan)).findings).toEqual([]);
           if (ALL) {
             const { rule, what } = first?.findings[0] ?? { rule: "", what: "" };
             console.log(`seed ${first?.plan.seed}, ${rule}: ${what.slice(0, 160)}`);

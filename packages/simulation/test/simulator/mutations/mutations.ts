@@ -42,6 +42,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "kept.map(({ key, op }) => ({",
     replace: "kept.slice(1).map(({ key, op }) => ({",
     seeds: 3,
+    quick: true,
   },
   {
     name: "the sender's later edit does not supersede",
@@ -119,11 +120,10 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "an echo never ends with its event",
     breaks: "speculation.md §Reconcile 2 (fault class 46)",
-    file: "speculation/src/reconcile/retire.ts",
-    find: 'if (origin.startsWith("intent ")) return !states.intentOpen(origin);',
-    replace: 'if (origin.startsWith("intent ")) return false;',
+    file: "speculation/src/overlay/overlay.ts",
+    find: "for (const eventId of eventIds) this.#endIntent(eventId);",
+    replace: "",
     seeds: 3,
-    quick: true,
   },
   {
     name: "what was sent before an outage is not sent again",
