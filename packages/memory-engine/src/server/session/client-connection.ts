@@ -159,13 +159,13 @@ export class ClientConnection implements SessionHolder, ChannelSink {
   #dispatch(message: ClientMessage): Promise<void> | undefined {
     switch (message.type) {
       case "ping":
-        this.send(encodeServerMessage({ type: "pong" }));
+        this.#reply(encodeServerMessage({ type: "pong" }));
         return undefined;
       case "pong":
         return undefined;
       case "hello":
         this.#expectStranger();
-        this.send(encodeServerMessage(this.#handshake.hello(message)));
+        this.#reply(encodeServerMessage(this.#handshake.hello(message)));
         return undefined;
       case "auth":
         this.#expectStranger();
@@ -220,7 +220,22 @@ export class ClientConnection implements SessionHolder, ChannelSink {
 
   /** Answers a request. */
   answer<T extends RequestType>(req: RequestId, result: Results[T]): void {
-    this.send(encodeServerMessage({ type: "ok", req, result }));
+    this.#reply(encodeServerMessage({ type: "ok", req, result }));
+  }
+
+  /**
+   * An answer. Frames have bounds of their own; whoever goes on asking and reads nothing would fill the server's memory
+   * with answers (field fault RS-03).
+   */
+  #reply(text: string): void {
+    const { maxBufferedBytes, maxFrameBytes } = this.#host.policy;
+    if (this.bufferedBytes <= maxBufferedBytes + maxFrameBytes) {
+      this.send(text);
+      return;
+    }
+    if (this.#over) return;
+    this.#host.counters.add("cutOff");
+    this.terminate("it does not read its answers");
   }
 
   /** Refuses a request, counted by the error's code. */
@@ -236,7 +251,7 @@ export class ClientConnection implements SessionHolder, ChannelSink {
       : new TidemarkError("the server failed at this request", {}, { cause: error });
     this.#host.counters.refuse(told.code);
     const wire = toWireError(told);
-    this.send(
+    this.#reply(
       encodeServerMessage(
         req === undefined ? { type: "error", error: wire } : { type: "error", req, error: wire },
       ),
