@@ -17,19 +17,19 @@ export async function minimise(
   let best = failed;
   let steps = failed.plan.steps.slice(0, last);
   let runs = 0;
-  const fails = async (candidate: PlanFile["steps"]): Promise<boolean> => {
+  const fails = async (shorter: PlanFile["steps"]): Promise<boolean> => {
     if (runs >= MOST_RUNS) return false;
     runs += 1;
-    const result = await runPlan({ ...failed.plan, steps: candidate });
-    onRun(candidate.length);
+    const result = await runPlan({ ...failed.plan, steps: shorter });
+    onRun(shorter.length);
     if (result.findings[0]?.rule !== rule) return false;
     best = result;
     return true;
   };
   for (let size = Math.ceil(steps.length / 2); size >= 1; size = Math.floor(size / 2)) {
     for (let at = 0; at < steps.length;) {
-      const candidate = [...steps.slice(0, at), ...steps.slice(at + size)];
-      if (await fails(candidate)) steps = candidate;
+      const shorter = [...steps.slice(0, at), ...steps.slice(at + size)];
+      if (await fails(shorter)) steps = shorter;
       else at += size;
     }
   }
