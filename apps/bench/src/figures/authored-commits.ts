@@ -10,10 +10,10 @@ import {
   systemRandom,
 } from "@tidemark/protocol";
 import { createToolshed } from "@tidemark/toolshed";
+import { inFlight } from "@tidemark/simulation";
 import { median } from "../report/numbers.js";
 import type { Row } from "../report/row.js";
 import type { BenchContext, Figure } from "../support/figure.js";
-import { inFlight } from "../support/in-flight.js";
 import { WireSession } from "../support/wire-session.js";
 import { CommitsByHand } from "../yardsticks/commits-by-hand.js";
 import { RowsByHand } from "../yardsticks/rows-by-hand.js";

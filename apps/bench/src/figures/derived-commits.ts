@@ -1,9 +1,9 @@
 import type { PieceHandle, ResultOf } from "@tidemark/client";
 import { lunchPoll } from "@tidemark/patterns";
 import { createToolshed } from "@tidemark/toolshed";
+import { inFlight } from "@tidemark/simulation";
 import type { Row } from "../report/row.js";
 import type { BenchContext, Figure } from "../support/figure.js";
-import { inFlight } from "../support/in-flight.js";
 import { newSpace, opened, person } from "../support/people.js";
 
 const CLIENTS = 4;

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { systemClock } from "@tidemark/protocol";
+import { inFlight } from "@tidemark/simulation";
 import { formatNumber, median } from "../report/numbers.js";
 import { Child } from "../support/child.js";
 import type { BenchContext, Figure } from "../support/figure.js";
-import { inFlight } from "../support/in-flight.js";
 import { benchCounter } from "../support/pattern.js";
 import { newSpace, person, socketTransport } from "../support/people.js";
 import { rawSocket } from "../support/raw-socket.js";

@@ -3,9 +3,9 @@ import { openBetterSqlite3, openEngine } from "@tidemark/memory-engine";
 import { storeFileOf } from "@tidemark/memory-engine";
 import { type Clock, type SpaceId, systemClock, systemRandom } from "@tidemark/protocol";
 import { createToolshed } from "@tidemark/toolshed";
+import { inFlight } from "@tidemark/simulation";
 import Database from "better-sqlite3";
 import type { BenchContext, Figure } from "../support/figure.js";
-import { inFlight } from "../support/in-flight.js";
 import { benchCounter } from "../support/pattern.js";
 import { newSpace, person } from "../support/people.js";
 

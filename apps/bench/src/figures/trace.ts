@@ -1,13 +1,11 @@
 import { systemClock } from "@tidemark/protocol";
+import { inFlight, readTrace, recordedText, type Trace } from "@tidemark/simulation";
 import { formatNumber, halfSpread } from "../report/numbers.js";
 import type { Row } from "../report/row.js";
 import { Child } from "../support/child.js";
 import { heapBytes } from "../support/collect.js";
 import type { BenchContext, Figure } from "../support/figure.js";
-import { inFlight } from "../support/in-flight.js";
-import { benchText } from "../support/pattern.js";
 import { newSpace, person, socketTransport } from "../support/people.js";
-import { readTrace, type RecordedText } from "../support/trace.js";
 
 const REACH = 2_000;
 const REACH_MB = 30;
@@ -57,12 +55,12 @@ function absent({ progress, dataDir }: BenchContext): readonly Row[] {
   ];
 }
 
-async function replay(context: BenchContext, recorded: RecordedText) {
+async function replay(context: BenchContext, recorded: Trace) {
   const server = new Child("toolshed", [context.folder()]);
   const { socketUrl } = await server.next<{ readonly socketUrl: string }>();
-  const client = await person(socketTransport(socketUrl), [benchText]);
+  const client = await person(socketTransport(socketUrl), [recordedText]);
   const space = await newSpace(client);
-  const { piece, created } = space.create(benchText);
+  const { piece, created } = space.create(recordedText);
   await created;
   const txns = context.quick ? recorded.txns.slice(0, QUICK_TXNS) : recorded.txns;
   const memory: { server: number[]; client: number[] } = { server: [], client: [] };

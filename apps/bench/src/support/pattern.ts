@@ -11,19 +11,3 @@ export const benchCounter = pattern({
     return { count, increment };
   },
 });
-
-/** One change of a text: at a code point, so many taken out, this put in. */
-export const Patch = z.tuple([z.number().int().min(0), z.number().int().min(0), z.string()]);
-
-/** A text that events edit. */
-export const benchText = pattern({
-  id: "bench-text",
-  version: "1",
-  build: () => {
-    const text = cell("text", z.string(), { default: "" });
-    const edit = handler("edit", z.array(Patch), (patches) => {
-      for (const [at, remove, insert] of patches) text.splice(at, remove, insert);
-    });
-    return { text, edit };
-  },
-});

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { inFlight } from "../src/support/in-flight.js";
+import { inFlight } from "../../src/replay/in-flight.js";
 
 test("no more than the width is in flight, and everything is done once", async () => {
   let open = 0;
