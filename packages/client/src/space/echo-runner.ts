@@ -40,6 +40,19 @@ export function startKey(stream: DocId): InstanceKey {
   return `start ${stream}` as InstanceKey;
 }
 
+/** One echo on its way. */
+interface Echo {
+  readonly root: EchoInput;
+  /** Everything its runs have looked at. */
+  readonly seen: ReadonlySet<InstanceKey>;
+  /** What it depends on beside documents. */
+  readonly noted: Set<InstanceKey>;
+  readonly queue: EchoInput[];
+  ran: number;
+  /** Every run so far was sealed, so that its read log says what it rests on. */
+  sealed: boolean;
+}
+
 /** More events than any echo needs to show: a cascade that feeds itself stops here. */
 const MAX_CASCADE = 256;
 
@@ -55,34 +68,70 @@ export class EchoRunner {
     this.#options = options;
   }
 
-  /** Runs an echo and its cascade, within the budget: a handler that takes longer shows nothing. */
-  async run(input: EchoInput): Promise<void> {
-    const { clock, budgetMs } = this.#options;
-    const timer = clock.timer(budgetMs, () => {
-      const late = `the echo of ${input.eventId} took longer than ${budgetMs} ms`;
-      this.#options.runtime().abandonHandler(new TimeoutError(late, { afterMs: budgetMs }));
-    });
-    await this.#runAll(input);
-    timer.cancel();
+  /**
+   * Runs an echo and its cascade: at once where the handlers are synchronous, else within the budget. A
+   * handler that takes longer shows nothing.
+   */
+  run(input: EchoInput): Promise<void> | undefined {
+    const seen = this.#options.view.record();
+    const echo: Echo = {
+      root: input,
+      seen,
+      noted: new Set(),
+      queue: [input],
+      ran: 0,
+      sealed: true,
+    };
+    let waiting: Promise<void> | undefined;
+    try {
+      waiting = this.#advance(echo);
+    } finally {
+      if (waiting === undefined) this.#end(echo);
+    }
+    return waiting === undefined ? undefined : this.#withinBudget(echo, waiting);
   }
 
-  async #runAll(root: EchoInput): Promise<void> {
-    const { overlay, view } = this.#options;
-    const seen = view.record();
-    const noted = new Set<InstanceKey>();
-    let sealed = true;
+  async #withinBudget(echo: Echo, waiting: Promise<void>): Promise<void> {
+    const { clock, budgetMs } = this.#options;
+    const timer = clock.timer(budgetMs, () => {
+      const late = `the echo of ${echo.root.eventId} took longer than ${budgetMs} ms`;
+      this.#options.runtime().abandonHandler(new TimeoutError(late, { afterMs: budgetMs }));
+    });
     try {
-      const queue: EchoInput[] = [root];
-      for (let ran = 0; ran < MAX_CASCADE; ran += 1) {
-        const next = queue.shift();
-        if (next === undefined) break;
-        sealed = (await this.#runOne(next, noted)) && sealed;
-        queue.push(...this.#options.seal.takeSends().flatMap((sent) => this.#child(next, sent)));
-      }
+      await waiting;
     } finally {
-      view.stopRecording();
-      overlay.ran(root.eventId, overlay.inputsOf(sealed ? this.#logged(root, noted) : seen));
+      timer.cancel();
+      this.#end(echo);
     }
+  }
+
+  /** Goes on as far as it can without waiting. */
+  #advance(echo: Echo): Promise<void> | undefined {
+    while (echo.ran < MAX_CASCADE) {
+      const next = echo.queue.shift();
+      if (next === undefined) return undefined;
+      echo.ran += 1;
+      const sealed = this.#runOne(next, echo.noted);
+      if (sealed instanceof Promise) {
+        return sealed.then((was) => {
+          this.#ended(echo, next, was);
+          return this.#advance(echo);
+        });
+      }
+      this.#ended(echo, next, sealed);
+    }
+    return undefined;
+  }
+
+  #ended(echo: Echo, input: EchoInput, sealed: boolean): void {
+    echo.sealed &&= sealed;
+    for (const sent of this.#options.seal.takeSends()) echo.queue.push(...this.#child(input, sent));
+  }
+
+  #end({ root, seen, noted, sealed }: Echo): void {
+    const { overlay, view } = this.#options;
+    view.stopRecording();
+    overlay.ran(root.eventId, overlay.inputsOf(sealed ? this.#logged(root, noted) : seen));
   }
 
   /**
@@ -95,7 +144,7 @@ export class EchoRunner {
   }
 
   /** True where the run was sealed, so that its read log says what it rests on. */
-  async #runOne(input: EchoInput, noted: Set<InstanceKey>): Promise<boolean> {
+  #runOne(input: EchoInput, noted: Set<InstanceKey>): boolean | Promise<boolean> {
     const { seal } = this.#options;
     const runtime = this.#options.runtime();
     const owner = runtime.streamOwner(input.stream);
@@ -109,7 +158,8 @@ export class EchoRunner {
     const { eventId, stream, payload, at, actor } = input;
     const action = actionOf(owner.piece.pattern.id, owner.handler.name, owner.piece.id);
     const context = { kind: "event-handler", action, eventId, stream, actor } as const;
-    const outcome = await runtime.runHandler({ stream, eventId, payload, at, context });
+    const outcome = runtime.startHandler({ stream, eventId, payload, at, context });
+    if (outcome instanceof Promise) return outcome.then(({ kind }) => kind === "sealed");
     return outcome.kind === "sealed";
   }
 

@@ -293,8 +293,12 @@ export class LocalSpace {
     return from < 0 ? undefined : this.#layAnew(from, touched);
   }
 
-  async #runFresh(fresh: readonly EchoInput[]): Promise<void> {
-    for (const input of fresh) await this.#runner.run(input);
+  #runFresh(fresh: readonly EchoInput[]): Promise<void> | undefined {
+    for (const [at, input] of fresh.entries()) {
+      const running = this.#runner.run(input);
+      if (running !== undefined) return running.then(() => this.#runFresh(fresh.slice(at + 1)));
+    }
+    return undefined;
   }
 
   async #layAnew(from: number, touched: Set<InstanceKey>): Promise<void> {

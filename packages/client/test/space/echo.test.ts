@@ -279,6 +279,35 @@ test("[CL-E16] an open echo is run again only when something it read has moved",
   expect([runs.handler, piece.get("n").value, piece.get("plus").value]).toEqual([2, 41, 42]);
 });
 
+test("[CL-E16] an echo that only adds is not run again when what it adds to has moved", async () => {
+  let runs = 0;
+  const world = new World();
+  const a1 = world.client("alice", "s1");
+  await world.found(a1);
+  const adding = pattern({
+    id: "adding",
+    version: "1",
+    build: () => {
+      const n = cell("n", z.number(), { default: 0 });
+      const add = action("add", () => {
+        runs += 1;
+        n.increment();
+      });
+      return { n, add };
+    },
+  });
+  const { piece } = a1.open(world.space).create(adding, {}, { cause: "adding" });
+  world.piece = piece.id;
+  await world.run();
+  await world.serve({ writes: { n: set(0) } });
+  piece.fire("add");
+  piece.fire("add");
+  await world.run();
+  expect([runs, piece.get("n").value]).toEqual([2, 2]);
+  await world.serve({ writes: { n: set(40) } });
+  expect([runs, piece.get("n").value]).toEqual([2, 42]);
+});
+
 test("[CL-E17] an asynchronous handler echoes within its budget, and holds nothing up beyond it", async () => {
   const world = new World();
   const a1 = world.client("alice", "s1");
