@@ -1,6 +1,7 @@
 import type { EntryEnd } from "@tidemark/events";
 import {
   isTidemarkError,
+  StorageError,
   TimeoutError,
   type ActionId,
   type Cancellable,
@@ -206,6 +207,7 @@ export class Deliveries {
     const { runtime, view } = this.#options;
     const owner = runtime().streamOwner(event.stream);
     if (owner === undefined) return { kind: "not-run", reason: "its piece has no handler for it" };
+    if (event.unreadable === true) return { kind: "errored", error: unreadable(event) };
     const action = actionOf(owner.piece.pattern.id, owner.handler.name, owner.piece.id);
     view.trace(running.trace);
     let waits = false;
@@ -278,6 +280,11 @@ export class Deliveries {
       runtime().abandonHandler(error);
     });
   }
+}
+
+function unreadable({ eventId, stream }: Runnable): StorageError {
+  const message = `what is stored of event ${eventId} on ${stream} cannot be read; send it again`;
+  return new StorageError(message, { kind: "corrupt" });
 }
 
 function invocationOf(event: Runnable, action: ActionId, copy: CopyOf | undefined): HandlerEvent {

@@ -17,6 +17,8 @@ export interface Runnable {
   readonly stream: DocId;
   readonly eventId: EventId;
   readonly payload: JsonValue;
+  /** What is stored of it is damaged: its body is not run. */
+  readonly unreadable?: true;
   readonly firedAt: StreamEntry["firedAt"];
   /** The `now()` of its run (R29). */
   readonly at: number;
@@ -31,6 +33,7 @@ export function runnableOf(entry: StreamEntry): Runnable {
     stream: entry.stream,
     eventId: entry.eventId,
     payload: entry.payload ?? null,
+    ...(entry.unreadable === true ? { unreadable: true as const } : {}),
     firedAt: entry.firedAt,
     at: entry.appendedAt,
     place: { seq: entry.seq, index: entry.index },

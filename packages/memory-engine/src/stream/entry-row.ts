@@ -35,14 +35,16 @@ export function encodeOutcome({ error, reason, duplicate }: EntryMark): string |
 
 /** A stored entry as data. */
 export function entryOfRow(row: EntryRow, actor: ActorRef): StreamEntry {
-  const extra = row.extra === null ? undefined : (JSON.parse(row.extra) as Extra);
-  const outcome = row.outcome === null ? undefined : (JSON.parse(row.outcome) as Outcome);
+  const extra = fieldsOf<Extra>(row.extra);
+  const outcome = fieldsOf<Outcome>(row.outcome);
+  const payload = row.payload === null ? undefined : read(row.payload);
+  const unreadable = [extra, outcome, payload].includes(DAMAGED);
   return {
     stream: row.stream as DocId,
     seq: seqOfPos(row.pos) as Seq,
     index: indexOfPos(row.pos),
     eventId: row.event_id as EventId,
-    payload: row.payload === null ? undefined : (JSON.parse(row.payload) as JsonValue),
+    payload: payload === DAMAGED ? undefined : payload,
     firedAt: {
       ...(actor.principal === undefined ? {} : { user: actor.principal }),
       session: actor.session ?? "server",
@@ -51,7 +53,26 @@ export function entryOfRow(row: EntryRow, actor: ActorRef): StreamEntry {
     appendedAt: row.appended_at,
     ...(row.consequenced === 0 ? {} : { consequenced: true as const }),
     ...(row.status === null ? {} : { status: row.status as EntryStatus }),
-    ...extra,
-    ...outcome,
+    ...(extra === DAMAGED ? {} : extra),
+    ...(outcome === DAMAGED ? {} : outcome),
+    ...(unreadable ? { unreadable: true as const } : {}),
   };
+}
+
+/** One damaged row must not stop the scan that finds the others. */
+const DAMAGED = Symbol("damaged");
+
+function read(text: string): JsonValue | typeof DAMAGED {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return DAMAGED;
+  }
+}
+
+function fieldsOf<T extends object>(text: string | null): T | undefined | typeof DAMAGED {
+  if (text === null) return undefined;
+  const value = read(text);
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject ? (value as unknown as T) : DAMAGED;
 }

@@ -40,6 +40,8 @@ export interface StreamEntry {
   readonly retryOf?: EventId;
   /** Passed over: an earlier entry of this id had already been consumed (R1). */
   readonly duplicate?: true;
+  /** What is stored of it is damaged: it cannot run, and ends as an error (field fault EV-05). */
+  readonly unreadable?: true;
 }
 
 /** The end of an entry, written by a derived commit. A mark always means `consequenced: true`. */

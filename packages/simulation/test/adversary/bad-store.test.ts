@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { openBetterSqlite3, storeFileOf } from "@tidemark/memory-engine";
 import { counter } from "@tidemark/patterns";
 import {
+  type EventId,
   genesisMessageToSign,
   identityFromSeed,
   nodeIdFor,
@@ -124,5 +125,11 @@ test("an entry whose stored fields cannot be read ends by itself, and those behi
   spoil.close();
   const { toolshed, client } = await start();
   await click(client, sick, "e1", 5);
-  expect(countIn(toolshed, sick)).toBeGreaterThanOrEqual(2);
+  expect(countIn(toolshed, sick)).toBe(2);
+  const { entries } = toolshed.memory.space(idOf(sick)).engine;
+  for (const id of ["bad-payload", "bad-extra", "odd-extra"]) {
+    const [entry] = entries.byEvent(stream, id as EventId);
+    expect(entry, id).toMatchObject({ consequenced: true, status: "errored" });
+  }
+  expect(entries.byEvent(stream, "good" as EventId)[0]?.status).toBeUndefined();
 });
