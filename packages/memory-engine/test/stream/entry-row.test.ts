@@ -18,7 +18,7 @@ const ROW = {
 const entryOf = (row: object) =>
   entryOfRow({ ...ROW, ...row } as never, { principal: undefined, session: undefined } as never);
 
-test("[ME-S8] an entry whose stored fields cannot be read is given as unreadable, and stops no scan", () => {
+test("[ME-S9] an entry whose stored fields cannot be read is given as unreadable, and stops no scan", () => {
   expect(entryOf({}).unreadable).toBeUndefined();
   for (const damaged of [
     { payload: "{{{" },
