@@ -330,6 +330,11 @@ export interface EngineTx {
   watermark(seq: Seq): void;
   /** Stores the verdict a resend of this request gets. */
   remember(key: ReplayKey, hash: string, index?: number): void;
+  /**
+   * Writes the buffered basis rows alone: no commit, no seq, since a basis row is never a commit of its own
+   * (R13). In place of {@link EngineTx.commit}; nothing else may be buffered.
+   */
+  keepBasis(): void;
   /** Writes everything, runs the extensions, once per transaction. */
   commit(meta: CommitMeta): AcceptedCommit;
 }

@@ -52,7 +52,7 @@ test(
   matchesTitle("L"),
 );
 test(
-  "the suites hold the rules of basis: [ME-B1] [ME-B2] [ME-B3] [ME-B4] [ME-B5] [ME-B6]",
+  "the suites hold the rules of basis: [ME-B1] [ME-B2] [ME-B3] [ME-B4] [ME-B5] [ME-B6] [ME-B7]",
   matchesTitle("B"),
 );
 test(

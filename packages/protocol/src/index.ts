@@ -127,7 +127,7 @@ export type { JsonArray, JsonObject, JsonValue, Path } from "./json/json-value.j
 export { canonicalJson } from "./json/canonical.js";
 export { jsonEqual, jsonSameShape } from "./json/equal.js";
 export { getAt } from "./json/get-at.js";
-export { contentDigest, contentHash, useSha256 } from "./json/hash.js";
+export { contentDigest, contentHash, type TextDigest, useSha256 } from "./json/hash.js";
 export { getOwn, isJsonArray, isJsonObject, type MutableJsonObject, setOwn } from "./json/own.js";
 export {
   DEFAULT_JSON_LIMITS,

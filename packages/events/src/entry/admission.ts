@@ -95,18 +95,21 @@ function stampDisagreement(
 }
 
 function stamped(entry: AuthoredEntry, user: Principal, envelope: AppendEnvelope): StreamEntry {
-  const { firedAt: _supplied, clientSeq, ...content } = entry;
+  const { eventId, payload, clientSeq, retryOf } = entry;
+  const { rendererTrusted, runtimeInjectedEventKeys } = entry;
+  const { stream, seq, index, at, session } = envelope;
+  // Field by field: an object's rest and spread cost more than the rest of admission.
   return {
-    ...content,
-    stream: envelope.stream,
-    seq: envelope.seq,
-    index: envelope.index,
-    appendedAt: envelope.at,
-    firedAt: {
-      user,
-      session: envelope.session,
-      ...(clientSeq === undefined ? {} : { clientSeq }),
-    },
+    eventId,
+    payload,
+    stream,
+    seq,
+    index,
+    appendedAt: at,
+    firedAt: clientSeq === undefined ? { user, session } : { user, session, clientSeq },
+    ...(retryOf === undefined ? undefined : { retryOf }),
+    ...(rendererTrusted === undefined ? undefined : { rendererTrusted }),
+    ...(runtimeInjectedEventKeys === undefined ? undefined : { runtimeInjectedEventKeys }),
   };
 }
 

@@ -111,7 +111,7 @@ export function endDraft(
 /** Who an event's run acts as: the stamped user and session (scopes.md, "Whose run it is"). */
 export function actorOf(event: Runnable): Actor {
   const { user, session } = event.firedAt;
-  return { ...(user === undefined ? {} : { user }), session };
+  return user === undefined ? { session } : { user, session };
 }
 
 function deliveryOf(event: Runnable, end: EntryEnd, emitter: number | undefined): Delivery {

@@ -179,7 +179,10 @@ class Planner {
     key: InstanceKey,
     writes: readonly RunWrite[],
   ): { readonly kept: readonly RunWrite[]; readonly dropped: boolean } | Reason {
-    const due = writes.filter((write) => write.once !== true || !this.#stands(key));
+    const stands = writes.some(isOnce) && this.#stands(key);
+    // A receipt where nothing was ever stored: nothing can have come between.
+    if (!stands && writes.every(isOnce)) return { kept: writes, dropped: false };
+    const due = stands ? writes.filter((write) => !isOnce(write)) : writes;
     const { kept, dropped } = supersede(due, this.#laterOf(contribution, key));
     if (kept.length === 0) return { kept, dropped };
     const intrusions = this.#view.intrusions(key, contribution.basis);
@@ -197,7 +200,7 @@ class Planner {
     return this.#view.intrusions(key, contribution.basis).length > 0;
   }
 
-  /** A receipt lands once: whoever wrote it first was this same handling (seed 000 §4). */
+  /** A receipt lands only where nothing stands: whoever wrote it first was this same handling (seed 000 §4). */
   #stands(key: InstanceKey): boolean {
     return this.#view.head(key) > 0;
   }
@@ -211,6 +214,10 @@ class Planner {
       .filter((intrusion) => isBy(intrusion, firedBy))
       .map((intrusion) => intrusion.op);
   }
+}
+
+function isOnce(write: RunWrite): boolean {
+  return write.once === true;
 }
 
 function isBy(intrusion: Intrusion, firedBy: FiredBy): boolean {

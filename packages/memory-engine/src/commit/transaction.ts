@@ -189,6 +189,19 @@ export class Transaction implements EngineTx {
     this.#replays.push({ key, hash, index });
   }
 
+  keepBasis(): void {
+    this.#requireOpen();
+    const alone =
+      this.#changes.length === 0 && this.#appends.length === 0 && this.#marks.length === 0;
+    assert(
+      alone && this.#frontiers.size === 0,
+      "basis rows are kept alone where nothing else is written",
+    );
+    this.#state = "committed";
+    this.#beforeWrite();
+    this.#store.basis.write(this.#basis, this.#seq);
+  }
+
   commit(meta: CommitMeta): AcceptedCommit {
     this.#requireOpen();
     this.#state = "committed";

@@ -1,6 +1,17 @@
 import { SPACE_SCOPE_KEY, userScopeKey, type ActionId, type BasisUpdate } from "@tidemark/protocol";
 import type { Engine } from "../engine-types.js";
-import { ANA, at, doc, HOLDER, OTHER_SPACE, S, set, SPACE, type EngineCase } from "./harness.js";
+import {
+  ANA,
+  at,
+  doc,
+  HOLDER,
+  OTHER_SPACE,
+  S,
+  set,
+  SPACE,
+  throws,
+  type EngineCase,
+} from "./harness.js";
 
 const SUM = "adder/sum@piece:p" as ActionId;
 const VIEW = "adder/view@piece:p" as ActionId;
@@ -92,6 +103,27 @@ export const BASIS_CASES: readonly EngineCase[] = [
       const engine = h.open();
       record(engine, { action: SUM, scopeKey: S, reads: [read("secret", 0)] });
       expect(JSON.stringify(engine.commitsSince(at(0))).includes("secret")).toBe(false);
+    },
+  ],
+  [
+    "[ME-B7] basis rows alone are kept without a commit and take no seq",
+    (h, { expect }) => {
+      const engine = h.open();
+      set(engine, "a", 1);
+      engine.transact((tx) => {
+        tx.basis({ action: SUM, scopeKey: S, reads: [read("a", 1)] });
+        tx.keepBasis();
+      });
+      expect(engine.basis.reads(SUM, S)).toEqual([read("a", 1)]);
+      expect([engine.head(), engine.commitsSince(at(0)).length]).toEqual([1, 1]);
+      const mixed = (): void =>
+        engine.transact((tx) => {
+          tx.basis({ action: VIEW, scopeKey: S, reads: [] });
+          tx.write({ id: doc("a"), scopeKey: S, op: { op: "delete" } });
+          tx.keepBasis();
+        });
+      expect(throws(mixed)).toBe(true);
+      expect(engine.read(doc("a"), S).value).toBe(1);
     },
   ],
 ];

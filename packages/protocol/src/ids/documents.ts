@@ -1,5 +1,6 @@
 import { base32nopad } from "@scure/base";
-import { contentDigest } from "../json/hash.js";
+import { canonicalJson } from "../json/canonical.js";
+import { canonicalDigest } from "../json/hash.js";
 import type { JsonValue } from "../json/json-value.js";
 import type { DocId, EventId } from "./ids.js";
 
@@ -37,24 +38,31 @@ export function docKind(id: DocId): DocKind {
 
 /** The document of the piece that `cause` creates: the same cause, the same piece (R20). */
 export function pieceIdFor(cause: JsonValue): DocId {
-  return hashedId("piece", { cause });
+  return hashedId("piece", `{"cause":${canonicalJson(cause)}}`);
 }
 
 /** The document of a cell, computed, map or effect of a piece (R20). */
 export function nodeIdFor(pieceId: DocId, nodeName: string): DocId {
-  return hashedId("node", { piece: pieceId, node: nodeName });
+  return hashedId("node", namedNode(pieceId, nodeName));
 }
 
 /** The stream of a handler of a piece (R20, R21). */
 export function streamIdFor(pieceId: DocId, nodeName: string): DocId {
-  return hashedId("stream", { piece: pieceId, node: nodeName });
+  return hashedId("stream", namedNode(pieceId, nodeName));
 }
 
 /** The receipt of an event on a stream (R33). */
 export function receiptIdFor(eventId: EventId, streamId: DocId): DocId {
-  return hashedId("receipt", { event: eventId, stream: streamId });
+  const cause = `{"event":${JSON.stringify(eventId)},"stream":${JSON.stringify(streamId)}}`;
+  return hashedId("receipt", cause);
 }
 
-function hashedId(kind: DocKind, cause: JsonValue): DocId {
-  return `${kind}:${base32nopad.encode(contentDigest({ kind, cause })).toLowerCase()}` as DocId;
+function namedNode(pieceId: DocId, nodeName: string): string {
+  return `{"node":${JSON.stringify(nodeName)},"piece":${JSON.stringify(pieceId)}}`;
+}
+
+/** @param cause its canonical text: an id is asked for with each event, and there is one way to write it. */
+function hashedId(kind: DocKind, cause: string): DocId {
+  const digest = canonicalDigest("object", `{"cause":${cause},"kind":"${kind}"}`);
+  return `${kind}:${base32nopad.encode(digest).toLowerCase()}` as DocId;
 }

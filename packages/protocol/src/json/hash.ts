@@ -1,13 +1,18 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { base64urlnopad } from "@scure/base";
 import { canonicalJson } from "./canonical.js";
 import type { JsonValue } from "./json-value.js";
 
 /** Keeps these hashes apart from any other use of SHA-256 over the same bytes. */
-const DOMAIN_TAG = utf8ToBytes("tidemark:json@1\n");
+const DOMAIN_TAG = "tidemark:json@1\n";
 
-let digest: (bytes: Uint8Array) => Uint8Array = sha256;
+/** SHA-256 of a text's UTF-8. */
+export type TextDigest = (text: string) => Uint8Array;
+
+const portable: TextDigest = (text) => sha256(utf8ToBytes(text));
+
+let digest = portable;
 
 /**
  * Gives this process the host's own SHA-256 in place of the portable one, which is many times slower. It must be
@@ -15,8 +20,8 @@ let digest: (bytes: Uint8Array) => Uint8Array = sha256;
  *
  * @throws TypeError where it is not.
  */
-export function useSha256(native: (bytes: Uint8Array) => Uint8Array): void {
-  const [ours, theirs] = [sha256(DOMAIN_TAG), native(DOMAIN_TAG)];
+export function useSha256(native: TextDigest): void {
+  const [ours, theirs] = [portable(KNOWN), native(KNOWN)];
   if (theirs.length !== ours.length || ours.some((byte, at) => theirs[at] !== byte)) {
     throw new TypeError(
       "the given function is not SHA-256: it digests a known input to other bytes",
@@ -25,10 +30,16 @@ export function useSha256(native: (bytes: Uint8Array) => Uint8Array): void {
   digest = native;
 }
 
+const KNOWN = "a pinch of salt, una pizca de sal, 一撮盐";
+
 /** The SHA-256 bytes behind {@link contentHash}. */
 export function contentDigest(value: JsonValue): Uint8Array {
-  const text = utf8ToBytes(`${typeTag(value)}:${canonicalJson(value)}`);
-  return digest(concatBytes(DOMAIN_TAG, text));
+  return canonicalDigest(typeTag(value), canonicalJson(value));
+}
+
+/** {@link contentDigest} of a value whose canonical text the caller has made. */
+export function canonicalDigest(tag: string, canonical: string): Uint8Array {
+  return digest(`${DOMAIN_TAG}${tag}:${canonical}`);
 }
 
 /**

@@ -63,16 +63,18 @@ describe("contentHash", () => {
 
   test("[PR-V20] a SHA-256 of the host changes no hash, and what is none is refused", () => {
     const before = contentHash({ a: [1, "x"] });
-    expect(() => useSha256((bytes) => bytes)).toThrow(TypeError);
-    expect(() => useSha256((bytes) => sha256(bytes).map((byte) => byte ^ 1))).toThrow(TypeError);
+    const utf8 = new TextEncoder();
+    const digest = (text: string) => sha256(utf8.encode(text));
+    expect(() => useSha256((text) => utf8.encode(text))).toThrow(TypeError);
+    expect(() => useSha256((text) => digest(text).map((byte) => byte ^ 1))).toThrow(TypeError);
     let asked = 0;
-    useSha256((bytes) => {
+    useSha256((text) => {
       asked += 1;
-      return sha256(bytes);
+      return digest(text);
     });
     expect(contentHash({ a: [1, "x"] })).toBe(before);
     expect(asked).toBe(2);
-    useSha256(sha256);
+    useSha256(digest);
   });
 
   test("[PR-V12] hashes are pinned: stored ids and event keys derive from them", () => {

@@ -9,7 +9,7 @@ import {
 } from "@tidemark/protocol";
 import type { Engine, EngineTx, ResolvedPrecondition } from "../../engine-types.js";
 import type { DerivedPlan } from "../types.js";
-import { checkDerivedBatch, isEmpty } from "./validate.js";
+import { checkDerivedBatch, isBasisAlone, isEmpty } from "./validate.js";
 
 /**
  * Runs a wave's plan and writes what it returns, in one immediate transaction that has read the
@@ -30,6 +30,10 @@ export function commitWave(
     checkDerivedBatch(batch);
     checkPreconditions(tx, batch.preconditions ?? []);
     writeBatch(tx, batch);
+    if (isBasisAlone(batch)) {
+      tx.keepBasis();
+      return undefined;
+    }
     return tx.commit({
       class: "derived",
       holder,

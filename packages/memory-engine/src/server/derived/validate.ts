@@ -35,6 +35,11 @@ export function isEmpty(batch: DerivedBatch): boolean {
   return watermark === undefined && lists.every((list) => list.length === 0);
 }
 
+/** Whether all there is to write are basis rows, which are no commit (R8, R13). */
+export function isBasisAlone(batch: DerivedBatch): boolean {
+  return isEmpty({ ...batch, basis: [] });
+}
+
 function checkChange(change: AttributedChange): void {
   const { id, op } = change;
   if (id === ACL_DOC) {

@@ -220,7 +220,9 @@ export class SpacePush {
   #tell(): void {
     const { engine, counters } = this.#deps;
     // Another process may have committed since the feed was read: a frame tells one moment.
-    for (const commit of engine.commitsSince(this.#taken)) this.add(commit);
+    if (engine.head() > this.#taken) {
+      for (const commit of engine.commitsSince(this.#taken)) this.add(commit);
+    }
     counters.add("flushes");
     const batch = this.#pending.take();
     if (batch?.aclChanged === true) this.#enforceAcl();
