@@ -159,7 +159,7 @@ const ACTIONS: Actions = {
     const { created } = client.create(
       world.places.space(space),
       client.client.patterns.get(pattern, "1"),
-      world.argument(argument as JsonValue, space),
+      world.places.argument(argument as JsonValue, space),
       world.places.causeOf(space, piece),
       world.watchedOf(name),
     );
@@ -177,7 +177,7 @@ const ACTIONS: Actions = {
 
   acl: async (world, { value: [name, space, levels] }) => {
     const client = world.client(name);
-    const set = client.open(world.places.space(space)).setAcl(world.acl(levels));
+    const set = client.open(world.places.space(space)).setAcl(world.places.acl(levels));
     await world.verdict(client, set, "the change of the access list");
   },
 

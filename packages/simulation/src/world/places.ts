@@ -1,4 +1,5 @@
 import {
+  type Acl,
   type Actor,
   type DocId,
   type Identity,
@@ -17,6 +18,7 @@ import {
   SPACE_SCOPE_KEY,
   type SpaceId,
   streamIdFor,
+  toLinkValue,
 } from "@tidemark/protocol";
 import { parseAddress, parsePieceAddress } from "../scenario/address.js";
 import type { PatternFile, Scenario } from "../scenario/file.js";
@@ -168,6 +170,28 @@ export class Places {
       ...(home === spaceName ? {} : { space }),
     };
     return { link, initial };
+  }
+
+  /** An access list by names of people. */
+  acl(levels: Readonly<Record<string, "READ" | "WRITE" | "OWNER">>): Acl {
+    return Object.fromEntries(
+      Object.entries(levels).map(([user, level]) => [
+        user === "*" ? "*" : this.user(user).did,
+        level,
+      ]),
+    ) as Acl;
+  }
+
+  /** An argument, with `{"link": address}` turned into links. */
+  argument(value: JsonValue, home: string): JsonValue {
+    if (value === null || typeof value !== "object") return value;
+    if (Array.isArray(value)) return value.map((each: JsonValue) => this.argument(each, home));
+    const fields = Object.entries(value as Record<string, JsonValue>);
+    const [first] = fields;
+    if (fields.length === 1 && first?.[0] === "link" && typeof first[1] === "string") {
+      return toLinkValue(this.link(first[1], home).link);
+    }
+    return Object.fromEntries(fields.map(([key, each]) => [key, this.argument(each, home)]));
   }
 
   #namedScope(user: string | undefined, session: string | undefined): ScopeKey | undefined {

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import type { ServingPolicy } from "@tidemark/executor";
 import type { Engine } from "@tidemark/memory-engine";
 import {
-  type Acl,
   type DocId,
   type JsonValue,
   type Random,
@@ -13,18 +12,17 @@ import {
   type SessionId,
   type SpaceId,
   systemClock,
-  toLinkValue,
 } from "@tidemark/protocol";
 import { VirtualClock } from "@tidemark/protocol/testing";
-import { type Pattern, PatternRegistry } from "@tidemark/runtime";
-import { buildPattern, type PatternHost } from "../pattern/build-pattern.js";
 import { StepFailure } from "../run/failure.js";
 import type { ClientFile, PolicyFile, Scenario } from "../scenario/file.js";
 import { parseAddress } from "../scenario/address.js";
 import { type NamedEvent, ScenarioClient, type Watched } from "./client.js";
 import { type GateWatcher, WorldGates } from "./gates.js";
 import { completedRuns, sumCounter } from "./inspect.js";
+import { foundSpace, ownerOf } from "./found-space.js";
 import { BEFORE_ALL, StoreObserver } from "./observer.js";
+import { WorldPatterns } from "./patterns.js";
 import { hashOf, Places } from "./places.js";
 import { ServerProcess } from "./process.js";
 import { type Listener, switchedTransport, type TransportKind } from "./switchboard.js";
@@ -49,7 +47,6 @@ export interface WorldWatch {
   readonly store?: (process: string, engine: Engine) => void;
 }
 
-const DEFAULT_ACL = { alice: "OWNER", "*": "WRITE" } as const;
 const SETTLE_LIMIT_MS = 5_000;
 
 /**
@@ -71,7 +68,7 @@ export class World {
   readonly #processes: ServerProcess[] = [];
   readonly #observers = new Map<string, StoreObserver>();
   readonly #watched = new Map<string, ClientFile>();
-  readonly #waits = new Map<string, (() => void)[]>();
+  readonly #patterns: WorldPatterns;
   #lives = 0;
 
   constructor(scenario: Scenario, options: WorldOptions) {
@@ -82,6 +79,7 @@ export class World {
     );
     this.trace = options.trace;
     this.places = new Places(scenario, options.seed);
+    this.#patterns = new WorldPatterns(scenario, this.places, (ms) => this.clock.spend(ms));
     this.gates = new WorldGates(options.watch?.gate);
     this.#dir = mkdtempSync(join(tmpdir(), "tidemark-scenario-"));
   }
@@ -208,10 +206,7 @@ export class World {
       storesDir: this.#storesDir,
       onStore: (engine) => this.#options.watch?.store?.(name, engine),
       transport: serving ? this.#options.transport : "loopback",
-      patterns: this.#patterns({
-        busy: (ms) => this.clock.spend(ms),
-        waitFor: (gate) => this.#waitFor(gate),
-      }),
+      patterns: this.#patterns.forServer(),
       policy: servingPolicy(this.#scenario.policy),
       serving,
     });
@@ -258,7 +253,7 @@ export class World {
       transport: switchedTransport(clock, () => this.#listener),
       clock,
       random: this.#random(`client ${name} ${(this.#lives += 1)}`),
-      patterns: this.#patterns({ busy: () => undefined, waitFor: () => undefined }),
+      patterns: this.#patterns.forClient(),
       pacing: this.#scenario.policy?.appendPacing,
       onError: (error) => this.trace(`client ${name}: ${String(error)}`),
     });
@@ -299,44 +294,9 @@ export class World {
     client.watch(this.places.space(space), piece.id, nodes ?? "whole");
   }
 
-  // — patterns —
-
-  #patterns(posture: Pick<PatternHost, "busy" | "waitFor">): PatternRegistry {
-    const registry = new PatternRegistry();
-    const built = new Map<string, Pattern>();
-    const host: PatternHost = {
-      ...posture,
-      resolve: (address) => this.places.link(address),
-      streamLink: (address) => this.places.streamLink(address),
-      pattern: (name) => built.get(name) ?? build(name),
-      pieceCreated: (name, pattern, id) => this.#pieceCreated(name, pattern, id as DocId),
-    };
-    const build = (name: string): Pattern => {
-      const pattern = buildPattern(name, this.places.patternFile(name), host);
-      built.set(name, pattern);
-      return pattern;
-    };
-    for (const name of Object.keys(this.#scenario.patterns)) registry.register(build(name));
-    return registry;
-  }
-
-  #pieceCreated(name: string, pattern: string, id: DocId): void {
-    // A handler's piece stands in the space of the piece that handled; files use one space for it.
-    const [space = ""] = this.places.spaceNames;
-    this.places.addPiece(space, name, pattern, id);
-  }
-
-  #waitFor(name: string): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waits.set(name, [...(this.#waits.get(name) ?? []), resolve]);
-    });
-  }
-
   /** Releases the handlers that wait under a name now. */
   let(name: string): void {
-    const waiting = this.#waits.get(name) ?? [];
-    this.#waits.delete(name);
-    for (const resolve of waiting) resolve();
+    this.#patterns.let(name);
   }
 
   // — stores —
@@ -471,78 +431,38 @@ export class World {
     return name;
   }
 
-  // — set-up —
-
+  /** Founds the spaces of the file with a process that admits and derives nothing. */
   async #setUp(): Promise<void> {
     const process = this.#makeProcess("set-up", false);
     this.#processes.push(process);
     await process.start();
-    for (const name of this.places.spaceNames) await this.#createSpace(name);
+    for (const name of this.places.spaceNames) {
+      const client = this.#founder(name);
+      await this.drain();
+      await foundSpace(this.#scenario, this.places, name, client, (promise, what) =>
+        this.until(promise, what),
+      );
+    }
     await process.stop();
     this.gates.processEnded("set-up");
     await this.drain();
   }
 
-  async #createSpace(name: string): Promise<void> {
-    const file = this.#scenario.spaces[name];
-    const levels = file?.acl ?? DEFAULT_ACL;
-    const owner = Object.entries(levels).find(([, level]) => level === "OWNER")?.[0];
-    if (!owner) throw new Error(`space "${name}" has no owner`);
+  #founder(space: string): ScenarioClient {
     const clock = this.clock.child({ name: "set-up" });
-    const client = new ScenarioClient({
+    const user = ownerOf(this.#scenario, space);
+    return new ScenarioClient({
       name: "set-up",
-      user: owner,
-      identity: this.places.user(owner),
+      user,
+      identity: this.places.user(user),
       sessionId: "set-up" as SessionId,
       transport: switchedTransport(clock, () => this.#listener),
       clock,
-      random: this.#random(`set-up ${name}`),
-      patterns: this.#patterns({ busy: () => undefined, waitFor: () => undefined }),
+      random: this.#random(`set-up ${space}`),
+      patterns: this.#patterns.forClient(),
       pacing: undefined,
       onError: (error) => this.trace(`set-up: ${String(error)}`),
     });
-    await this.drain();
-    await this.until(
-      client.client.createSpace(this.places.spaceKey(name), this.acl(levels)),
-      "genesis",
-    );
-    const space = this.places.space(name);
-    for (const piece of this.places.piecesOf(name)) {
-      const pattern = client.client.patterns.get(piece.pattern, "1");
-      const argument = this.argument(file?.pieces[piece.name]?.argument ?? {}, name);
-      const { created } = client.create(
-        space,
-        pattern,
-        argument,
-        this.places.causeOf(name, piece.name),
-        [],
-      );
-      await this.until(created, `creating ${name}/${piece.name}`);
-    }
-    await this.until(client.logOut(), "logging out");
-    client.drop();
-  }
-
-  /** An access list by names of people. */
-  acl(levels: Readonly<Record<string, "READ" | "WRITE" | "OWNER">>): Acl {
-    return Object.fromEntries(
-      Object.entries(levels).map(([user, level]) => [
-        user === "*" ? "*" : this.places.user(user).did,
-        level,
-      ]),
-    ) as Acl;
-  }
-
-  /** An argument, with `{"link": address}` turned into links. */
-  argument(value: JsonValue, home: string): JsonValue {
-    if (value === null || typeof value !== "object") return value;
-    if (Array.isArray(value)) return value.map((each: JsonValue) => this.argument(each, home));
-    const fields = Object.entries(value as Record<string, JsonValue>);
-    const [first] = fields;
-    if (fields.length === 1 && first?.[0] === "link" && typeof first[1] === "string") {
-      return toLinkValue(this.places.link(first[1], home).link);
-    }
-    return Object.fromEntries(fields.map(([key, each]) => [key, this.argument(each, home)]));
   }
 
   #random(name: string): Random {
