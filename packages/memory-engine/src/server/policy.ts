@@ -6,6 +6,8 @@ export interface ServerPolicy {
   readonly maxMessageBytes: number;
   /** How long a challenge may be answered (protocol.md §7). */
   readonly challengeTtlMs: number;
+  /** A connection that has no session by then is closed: twice the life of a challenge. */
+  readonly authDeadlineMs: number;
   /** A session without a connection for so long has ended (R36). */
   readonly sessionAbsenceMs: number;
   /** How often a space with subscribers looks for commits of other processes (R19). */
@@ -36,6 +38,7 @@ const MIB = 1_048_576;
 export const DEFAULT_SERVER_POLICY: ServerPolicy = {
   maxMessageBytes: 4 * MIB,
   challengeTtlMs: 60_000,
+  authDeadlineMs: 120_000,
   sessionAbsenceMs: 30 * DAY_MS,
   pollMs: 250,
   maxBufferedBytes: 8 * MIB,

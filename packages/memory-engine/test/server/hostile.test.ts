@@ -80,3 +80,19 @@ test("[ME-N12] thousands of subscriptions, also ended before they are set up, le
   await ben.disconnect();
   await t.stop();
 });
+
+test("[ME-N14] who never authenticates is closed at the deadline, and who did stays", async () => {
+  const t = createTestServer({ policy: { authDeadlineMs: 5_000 } });
+  const ana = await t.connected("ana");
+  const stranger = new DeafSocket();
+  t.server.accept(stranger);
+  await t.clock.advance(4_000);
+  stranger.say({ type: "hello", version: 1 });
+  expect(stranger.closed).toBeUndefined();
+  await t.clock.advance(1_000);
+  expect(stranger.closed).toBe("no session within the time for one");
+  await t.clock.advance(60_000);
+  expect(t.server.stats().connections).toBe(1);
+  await ana.disconnect();
+  await t.stop();
+});

@@ -9,6 +9,7 @@ import {
   toWireError,
   TidemarkError,
   type AuthMessage,
+  type Cancellable,
   type ClientMessage,
   type Connection,
   type RequestId,
@@ -42,6 +43,7 @@ export class ClientConnection implements SessionHolder, ChannelSink {
   #blocked = false;
   #over = false;
   #malformedInRow = 0;
+  #deadline: Cancellable | undefined;
 
   constructor(host: ConnectionHost, socket: Connection) {
     this.#host = host;
@@ -51,6 +53,10 @@ export class ClientConnection implements SessionHolder, ChannelSink {
 
   /** Starts reading. Apart from the constructor: the host has to know the connection first. */
   start(): void {
+    const { clock, policy } = this.#host;
+    this.#deadline = clock.timer(policy.authDeadlineMs, () =>
+      this.#closeWith(CLOSE_CUT_OFF, "no session within the time for one"),
+    );
     this.#socket.onClose(() => this.#finish());
     this.#socket.onMessage((text) => this.#receive(text));
   }
@@ -188,6 +194,7 @@ export class ClientConnection implements SessionHolder, ChannelSink {
   #open(message: AuthMessage): void {
     const identity = this.#handshake.auth(message);
     this.#session = identity;
+    this.#deadline?.cancel();
     const { openNonce } = message;
     const { principal, sessionId: session } = identity;
     this.#host.registry.sweep(this.#host.clock.monotonic());
@@ -268,6 +275,7 @@ export class ClientConnection implements SessionHolder, ChannelSink {
   #finish(): void {
     if (this.#over) return;
     this.#over = true;
+    this.#deadline?.cancel();
     this.#queue.length = 0;
     this.#commands?.close();
     if (this.#session !== undefined) {
