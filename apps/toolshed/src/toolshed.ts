@@ -105,7 +105,7 @@ export async function createToolshed(options: ToolshedOptions): Promise<Toolshed
 }
 
 function startCore(given: ToolshedOptions): Core {
-  useSha256((bytes) => hash("sha256", bytes, "buffer"));
+  useSha256((text) => hash("sha256", text, "buffer"));
   const options = {
     ...given,
     clock: given.clock ?? systemClock,
