@@ -3,11 +3,15 @@ import { fileURLToPath } from "node:url";
 
 /** What a child tells of itself. */
 export interface Usage {
-  /** Processor time since its start, ms. */
-  readonly cpuMs: number;
   /** Heap and what hangs on it after a collection, bytes. */
   readonly heapBytes: number;
   readonly rssBytes: number;
+}
+
+/** What a child has used. */
+export interface Processor {
+  /** Processor time since its start, ms. */
+  readonly cpuMs: number;
 }
 
 /** A program of this package in a process of its own; answers one question at a time. */
@@ -44,6 +48,11 @@ export class Child {
 
   usage(): Promise<Usage> {
     return this.ask<Usage>("usage");
+  }
+
+  /** Without a collection, which would be counted. */
+  async cpuMs(): Promise<number> {
+    return (await this.ask<Processor>("processor")).cpuMs;
   }
 
   stop(): Promise<void> {
