@@ -56,12 +56,12 @@ export function helpText(
 
   --only NAME   measure this figure alone; may be given again, or NAME,NAME
   --quick       shorter runs: to see that all of it works, not to quote from
-  --data PATH   the folder with the recorded data (default: ../shared/data)
+  --data PATH   the folder of the recordings, which are not in the repository
   --json        print JSON in place of the table
   --help        this text
 
 Figures:
 ${list.join("\n")}
 
-Ends with 1 where a figure that was measured is missed. docs/benchmarks.md says how each is measured.`;
+Ends with 1 where a figure that was measured is missed, with 2 where one could not be measured. docs/benchmarks.md says how each is measured.`;
 }

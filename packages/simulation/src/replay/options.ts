@@ -33,7 +33,7 @@ the server is killed (kill -9) and started again on the way; the text has to com
 each event has to be applied once. Memory of the server and of the clients has to stay flat to ± 30 MB.
 
   NAME          sveltecomponent (one client, events in flight) or friendsforever_flat (two, taking turns); both
-  --data PATH   the folder of the recordings    TIDEMARK_DATA    (../shared/data)
+  --data PATH   the folder of the recordings, which are not in the repository    TIDEMARK_DATA
   --prefix N    the first N transactions of each
   --kills N     kills of the server, at random points (${KILLS})
   --no-kill     none
