@@ -283,6 +283,8 @@ describe("activation and parking", () => {
     await w.t.clock.advance(600_000);
     expect(w.t.clock.pendingTimers()).toBeLessThanOrEqual(idle);
     expect(w.host.stats().lease).toMatchObject({ held: 0, lost: 0 });
+    // The world's own space was never served; every other store is closed again.
+    expect(w.t.server.stats().openSpaces).toBe(1);
     await w.stop();
   }, 60_000);
 });

@@ -151,6 +151,7 @@ export class ExecutorHost {
       stats: (space) => this.#statsOf(space),
       served: (space) => memory.space(space),
       report: told,
+      release: (space) => void memory.closeIdle(space),
       open: (space) =>
         new SpaceServer({
           served: memory.space(space),

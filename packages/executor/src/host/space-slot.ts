@@ -15,6 +15,8 @@ export interface SlotHost {
   readonly served: (space: SpaceId) => ServedSpace;
   /** Opens the store and makes a tenure over it. @throws StorageError */
   readonly open: (space: SpaceId) => SpaceServer;
+  /** Nobody needs the space: its store may be closed, unless somebody has it open after all. */
+  readonly release: (space: SpaceId) => void;
   readonly report: (report: ServingReport) => void;
 }
 
@@ -132,6 +134,7 @@ export class SpaceSlot {
     });
     if (delay === 0) {
       this.consider();
+      if (result.reason === "idle" && this.#server === undefined) this.#host.release(this.#space);
       return;
     }
     this.#backoff = clock.timer(delay, () => {

@@ -3,6 +3,7 @@ import { openEngine } from "../../engine.js";
 import type { Engine } from "../../engine-types.js";
 import type { StoreExtension } from "../../extension/extension.js";
 import { openBetterSqlite3 } from "../../sqlite/better-sqlite3.js";
+import type { SqlDriver } from "../../sqlite/driver.js";
 import type { StoreProvider } from "../types.js";
 
 /** Where test stores are and what they run on. */
@@ -19,12 +20,18 @@ export interface TestStoreOptions {
 /** The stores of a test: in memory, or one file per space in a folder. */
 export function createTestStores(options: TestStoreOptions): StoreProvider {
   const known = new Set<SpaceId>();
+  const kept = new Map<SpaceId, SqlDriver>();
+  const driverOf = (space: SpaceId): SqlDriver => {
+    if (options.dir !== undefined) return openBetterSqlite3({ path: fileOf(options.dir, space) });
+    const driver = kept.get(space) ?? lasting(openBetterSqlite3({ path: ":memory:" }));
+    kept.set(space, driver);
+    return driver;
+  };
   return {
     open(space) {
       known.add(space);
-      const path = options.dir === undefined ? ":memory:" : fileOf(options.dir, space);
       const engine = openEngine({
-        driver: openBetterSqlite3({ path }),
+        driver: driverOf(space),
         space,
         storeClock: options.storeClock,
         random: options.random,
@@ -34,6 +41,17 @@ export function createTestStores(options: TestStoreOptions): StoreProvider {
     },
     exists: (space) => known.has(space),
     list: () => [...known],
+  };
+}
+
+/** A store in memory is its connection: it lasts over the engines that open and close it, as a file would. */
+function lasting(driver: SqlDriver): SqlDriver {
+  return {
+    prepare: (sql) => driver.prepare(sql),
+    exec: (sql) => driver.exec(sql),
+    transaction: (fn, mode) => driver.transaction(fn, mode),
+    savepoint: (fn) => driver.savepoint(fn),
+    close: () => undefined,
   };
 }
 
