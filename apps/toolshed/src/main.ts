@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { systemClock } from "@tidemark/protocol";
 import { run } from "./cli/run.js";
 import { EXIT } from "./cli/startup-failure.js";
 import { describeError } from "./log/describe-error.js";
@@ -26,7 +27,9 @@ function main(): void {
     shellDir: shellDir(),
     version: version(),
     onStop: (fn) => {
-      for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => fn(signal));
+      for (const signal of ["SIGTERM", "SIGINT"]) {
+        process.on(signal, () => fn(signal, systemClock.monotonic()));
+      }
     },
     exit: (code) => process.exit(code),
   }).then((code) => process.exit(code), fatal);

@@ -7,6 +7,7 @@ import { createLog, type Log, type LogSink } from "../log/log.js";
 import { loadPatterns } from "../patterns/load-patterns.js";
 import { createToolshed, type Toolshed } from "../toolshed.js";
 import { EXIT, explainStartupFailure } from "./startup-failure.js";
+import { stopRequests } from "./stop-requests.js";
 
 /** What a process gives its program. */
 export interface ProgramHost {
@@ -16,8 +17,8 @@ export interface ProgramHost {
   readonly stderr: LogSink;
   readonly shellDir: string | undefined;
   readonly version: string;
-  /** Calls `fn` at every request to stop. */
-  onStop(fn: (signal: string) => void): void;
+  /** Calls `fn` at every signal to stop, with the monotonic time it came at, ms. */
+  onStop(fn: (signal: string, at: number) => void): void;
   /** Ends the process at once. */
   exit(code: number): void;
 }
@@ -61,12 +62,12 @@ async function serve(
   log: Log,
 ): Promise<number> {
   const stopped = new Promise<string>((resolve) => {
-    let asked = false;
-    program.onStop((signal) => {
-      // Who asks twice does not want to wait.
-      if (asked) program.exit(EXIT.internal);
-      asked = true;
-      resolve(signal);
+    const asked = stopRequests();
+    program.onStop((signal, at) => {
+      const request = asked(at);
+      if (request === "stop") resolve(signal);
+      // Who asks again does not want to wait.
+      else if (request === "exit") program.exit(EXIT.internal);
     });
   });
   let toolshed: Toolshed;

@@ -5,7 +5,7 @@ import { OutputLines } from "../../src/testing/index.js";
 export function program(argv: readonly string[], env: ProgramHost["env"] = {}) {
   const output = new OutputLines();
   const exits: number[] = [];
-  let stop: (signal: string) => void = () => undefined;
+  let stop: (signal: string, at: number) => void = () => undefined;
   const host: ProgramHost = {
     argv,
     env,
@@ -18,5 +18,5 @@ export function program(argv: readonly string[], env: ProgramHost["env"] = {}) {
     },
     exit: (code) => void exits.push(code),
   };
-  return { host, output, exits, signal: (name: string) => stop(name) };
+  return { host, output, exits, signal: (name: string, at = 0) => stop(name, at) };
 }
