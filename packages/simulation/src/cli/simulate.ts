@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -19,7 +19,7 @@ Runs random worlds on the real parts under virtual time, each made from a seed, 
   --mutations     plants each of the faults of test/simulator/mutations and wants it found
   --out DIR       where plan files of failing seeds go (.)
   --verbose       the steps of each failing seed
-  --json          one JSON object a seed, and one at the end, for machines
+  --json          one JSON object a line: each seed, each file written, and the sums at the end
   --help          this text
 
 Exit status 0 when everything held, 1 when something did not or a reachable pair of gate and fault was never met
@@ -64,6 +64,7 @@ function readOptions(argv: readonly string[]): Options | "help" {
     return value;
   };
   const seeds = count("--seeds", values.seeds);
+  if (seeds === 0) throw new UsageError("--seeds is 1 or more: a run of none finds nothing");
   return { seeds, from: count("--from", values.from), replay, mutations, out, verbose, json };
 }
 
@@ -88,10 +89,14 @@ function printFindings(result: PlanResult, { json, verbose }: Options): void {
 async function writeReplay(result: PlanResult, options: Options): Promise<void> {
   const small = await minimise(result, (steps) => progress(`minimising: ${steps} steps`));
   const file = join(options.out, `sim-${result.plan.seed}.plan.json`);
+  mkdirSync(options.out, { recursive: true });
   writeFileSync(file, planText(small));
   const scenario = await scenarioText(small);
   if (scenario) writeFileSync(join(options.out, `sim-${result.plan.seed}.scenario.json`), scenario);
-  if (options.json) return;
+  if (options.json) {
+    console.log(JSON.stringify({ seed: result.plan.seed, replay: file }));
+    return;
+  }
   console.log(`  ${small.plan.steps.length} steps replay it: npm run simulate -- --replay ${file}`);
 }
 

@@ -240,11 +240,11 @@ export class Oracle {
   /** Every send of a run is an entry of the run's own commit, in order, and every entry there was sent (LT1). */
   #judgeSends(commit: AcceptedCommit, succeeded: readonly SeenEntry[]): void {
     const sends = new Sends(commit.appends.map((entry) => this.#entries.get(placeOf(entry))));
-    for (const { handler, payload, piece } of succeeded) {
+    for (const { entry, handler, payload, piece } of succeeded) {
       if (payload === undefined) continue;
       const run = { payload, who: undefined, key: "", get: initialOf };
       for (const send of referenceRun(handler, run).sends) {
-        const wrong = sends.take(streamIdFor(piece, send.handler), send.payload);
+        const wrong = sends.take(streamIdFor(piece, send.handler), send.payload, entry.firedAt);
         if (wrong) this.#complain("sends", `commit ${commit.seq}: ${wrong}`);
       }
     }
@@ -318,7 +318,9 @@ export class Oracle {
       if (other.ended !== undefined || other === seen) continue;
       const { stream, seq, index } = other.entry;
       if (seq > entry.seq || (seq === entry.seq && index > entry.index)) continue;
-      const raced = this.#disturbances.some((at) => at > seq && at < commit.seq);
+      const raced = this.#disturbances.some(
+        (at) => at > this.#since(commit, seq) && at < commit.seq,
+      );
       if (stream === entry.stream || !raced) {
         this.#complain(
           "order",
@@ -326,6 +328,12 @@ export class Oracle {
         );
       }
     }
+  }
+
+  /** What read a raced event's write falls with it (R16): the race may be older than what fell. */
+  #since(commit: AcceptedCommit, seq: Seq): Seq {
+    const wave = [...this.#entries.values()].filter(({ ended }) => ended === commit.seq);
+    return Math.min(seq, ...wave.map(({ entry }) => entry.seq)) as Seq;
   }
 
   /** Runs the reference handler at this place of the order. */

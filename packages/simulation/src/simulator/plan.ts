@@ -48,6 +48,8 @@ const CLIENTS: Readonly<Record<string, JsonValue>> = {
 
 const FULL_ACL = { alice: "OWNER", "*": "WRITE" } as const;
 const EPISODES_BETWEEN_SETTLES = 3;
+/** A dead process's lease runs out, and then the longest idle time of the policies. */
+const PARKED_MS = 50_000;
 
 /** Makes a plan of a seed. The same seed makes the same plan. */
 export function makePlan(seed: number): PlanFile {
@@ -180,7 +182,7 @@ class Planner {
   #held(): void {
     const gate = this.#gate();
     const space = this.#pick(this.#spaces);
-    this.#add({ hold: gate, space, ...(this.#chance(0.2) ? { times: 2 } : {}) });
+    this.#arm(gate, { hold: gate, space, ...(this.#chance(0.2) ? { times: 2 } : {}) });
     this.#burst(1 + this.#below(3));
     this.#reached(gate, space);
     this.#burst(1 + this.#below(4));
@@ -192,7 +194,7 @@ class Planner {
   /** A process dies at a gate and is started again, or another is. */
   #crashing(): void {
     const gate = this.#gate();
-    this.#add({ crashAt: gate, ...this.#maybeSpace() });
+    this.#arm(gate, { crashAt: gate, ...this.#maybeSpace() });
     this.#burst(2 + this.#below(4));
     this.#provoke(gate);
     this.#add({ advance: this.#pick([0, 50, 400]) });
@@ -203,7 +205,7 @@ class Planner {
   #failing(): void {
     const gate = this.#gate();
     const failure = this.#pick(["io", "timeout", "connection", "conflict", "protocol"]);
-    this.#add({
+    this.#arm(gate, {
       fail: gate,
       ...this.#maybeSpace(),
       with: failure,
@@ -347,11 +349,15 @@ class Planner {
   /** Everybody leaves, the space parks, and somebody comes back. */
   #parked(): void {
     for (const client of this.#clients) this.#add({ offline: client });
-    if (this.#chance(0.3))
+    const held = this.#chance(0.3);
+    if (held) {
       this.#add({
         [this.#pick(["hold", "crashAt"])]: this.#pick(["park:before", "dispose:before"]),
       });
+      this.#sendVisitorsAway();
+    }
     this.#add({ advance: this.#pick([2_500, 31_000, 650_000]) });
+    if (held) this.#add({ advance: PARKED_MS });
     for (const client of this.#clients) this.#add({ online: client });
     this.#burst(2);
   }
@@ -410,13 +416,24 @@ class Planner {
     ])();
   }
 
+  /** Sets something at a gate. A process passes the one of its activation before it could be set on it. */
+  #arm(gate: ReachedGate, setting: RawStep): void {
+    if (gate !== "activate:after-lease") this.#add(setting);
+    else this.#add({ stop: "server" }, setting, { start: "server" });
+  }
+
+  /** Nobody may be left where a space is to park. */
+  #sendVisitorsAway(): void {
+    for (let i = 1; i <= this.#made; i++) this.#add({ close: `v${i}` });
+  }
+
   /** Some gates are passed only where time passes, or where somebody comes. */
   #provoke(gate: ReachedGate): void {
     if (gate === "lease:before-renew") this.#add({ advance: 6_000 });
-    if (gate === "activate:after-lease") this.#add({ stop: "server" }, { start: "server" });
     if (gate === "park:before" || gate === "dispose:before") {
       for (const client of this.#clients) this.#add({ offline: client });
-      this.#add({ advance: 31_000 }, { advance: 610_000 });
+      this.#sendVisitorsAway();
+      this.#add({ advance: PARKED_MS }, { advance: 610_000 });
       for (const client of this.#clients) this.#add({ online: client });
     }
   }

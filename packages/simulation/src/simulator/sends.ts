@@ -22,12 +22,16 @@ export class Sends {
     this.left = entries.filter((entry) => entry !== undefined);
   }
 
-  /** The next entry of the stream is this send's. Says what is wrong with it. */
-  take(stream: DocId, payload: Payload): string | undefined {
+  /** The next entry of the stream is this send's, under who acted in its run (LT6). Says what is wrong with it. */
+  take(stream: DocId, payload: Payload, actor: StreamEntry["firedAt"]): string | undefined {
     const at = this.left.findIndex(({ entry }) => entry.stream === stream);
     const [seen] = at < 0 ? [] : this.left.splice(at, 1);
     if (!seen) return `lacks the entry of a send (${payload.k})`;
     seen.payload ??= payload;
+    const { user, session } = seen.entry.firedAt;
+    if (user !== actor.user || session !== actor.session) {
+      return `sends ${payload.k} as ${user} ${session}, its run acted as ${actor.user} ${actor.session}`;
+    }
     return seen.payload.k === payload.k && seen.payload.n === payload.n
       ? undefined
       : `sends ${seen.payload.k} where ${payload.k} was due`;
