@@ -100,9 +100,18 @@ async function writeReplay(result: PlanResult, options: Options): Promise<void> 
   console.log(`  ${small.plan.steps.length} steps replay it: npm run simulate -- --replay ${file}`);
 }
 
+/** @throws Error that names the file, where it holds no plan */
+async function runFile(file: string): Promise<PlanResult> {
+  try {
+    return await runPlan(JSON.parse(readFileSync(file, "utf8")) as PlanFile);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`${file} cannot be replayed: ${why}`, { cause: error });
+  }
+}
+
 async function replay(file: string, options: Options): Promise<number> {
-  const plan = JSON.parse(readFileSync(file, "utf8")) as PlanFile;
-  const result = await runPlan(plan);
+  const result = await runFile(file);
   printFindings(result, options);
   if (!options.json && result.findings.length === 0) console.log(`${file} holds`);
   return result.findings.length === 0 ? 0 : 1;

@@ -2,6 +2,7 @@ import type { Server } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
+  type CloseReason,
   type Clock,
   type Connection,
   connectionOver,
@@ -48,7 +49,8 @@ function listenLoopback(
 ): Listener {
   const loopback = createLoopback(network);
   loopback.onConnection((connection) => {
-    process.immediate(() => accept(heardBy(process, connection)));
+    const heard = heardBy(process, connection);
+    process.immediate(() => accept(heard));
   });
   const drop = (): void => {
     loopback.onConnection(undefined);
@@ -65,6 +67,9 @@ function listenLoopback(
 
 /** A connection whose messages and close reach the process in its own time. */
 function heardBy(process: Clock, connection: Connection): Connection {
+  let told: ((why: CloseReason) => void) | undefined;
+  // Whoever dials may be gone again before a process that stands still has taken it in.
+  connection.onClose((why) => void process.immediate(() => told?.(why)));
   return {
     get bufferedBytes() {
       return connection.bufferedBytes;
@@ -72,7 +77,7 @@ function heardBy(process: Clock, connection: Connection): Connection {
     send: (text) => connection.send(text),
     close: (code, reason) => connection.close(code, reason),
     onMessage: (fn) => connection.onMessage((text) => void process.immediate(() => fn(text))),
-    onClose: (fn) => connection.onClose((why) => void process.immediate(() => fn(why))),
+    onClose: (fn) => void (told = fn),
   };
 }
 
