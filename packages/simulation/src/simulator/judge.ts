@@ -80,6 +80,7 @@ export class Judge {
       if (!oracle.compacted) this.#judgeFrontiers(name, oracle);
     }
     this.#judgeAcknowledged();
+    this.witness.judgeFalls();
   }
 
   /** What is not yet as it must be in the end; empty where the space is settled and everybody sees it. */

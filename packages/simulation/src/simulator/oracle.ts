@@ -291,7 +291,7 @@ export class Oracle {
     if (seen.ended !== undefined) {
       this.#complain("once", `${entry.eventId} ended at ${seen.ended} and again at ${commit.seq}`);
     }
-    this.#judgeOrder(commit, seen);
+    this.#judgeOrder(commit, seen, duplicate === true);
     seen.ended = commit.seq;
     if (status !== undefined) seen.status = status;
     if (duplicate) {
@@ -310,7 +310,7 @@ export class Oracle {
   }
 
   /** In a stream entries end in order (R16); across streams one overtakes only where it was raced. */
-  #judgeOrder(commit: AcceptedCommit, seen: SeenEntry): void {
+  #judgeOrder(commit: AcceptedCommit, seen: SeenEntry, passedOver: boolean): void {
     const { entry } = seen;
     // A copy of an event that the wave sent itself runs in that wave: nothing that came meanwhile is earlier.
     if (entry.seq === commit.seq) return;
@@ -321,7 +321,7 @@ export class Oracle {
       const raced = this.#disturbances.some(
         (at) => at > this.#since(commit, seq) && at < commit.seq,
       );
-      if (stream === entry.stream || !raced) {
+      if (stream === entry.stream || !(raced || passedOver)) {
         this.#complain(
           "order",
           `commit ${commit.seq} ends ${entry.eventId} (${seen.handler}) before ${other.entry.eventId} (${other.handler}), which arrived earlier`,

@@ -36,6 +36,8 @@ export class Witness {
   readonly #onFire: (event: WitnessedEvent) => void;
   frames = 0;
   states = 0;
+  /** Falls that were seen, with the number of echoes taken back by then. */
+  readonly #falls: { readonly what: string; readonly takenBack: number }[] = [];
   /** A refusal may take an echo back: what was seen to rise may then fall. */
   refusals = 0;
 
@@ -112,6 +114,21 @@ export class Witness {
     };
   }
 
+  /** A fall is a fault unless its sender is told in the same step that something is taken back. */
+  judgeFalls(): void {
+    for (const { what, takenBack } of this.#falls.splice(0)) {
+      if (this.#takenBack() === takenBack) this.#complain("falling", what);
+    }
+  }
+
+  /** Refusals, and events that ended as anything but a success: their echoes go. */
+  #takenBack(): number {
+    const failed = this.events.filter(
+      ({ fired: { outcome } }) => outcome !== undefined && outcome.kind !== "consequenced",
+    );
+    return this.refusals + failed.length;
+  }
+
   /** `double` is twice `count` wherever both are the store's own; what only grows is never seen to shrink. */
   #watchPiece(client: ScenarioClient, piece: PieceHandle): void {
     let highest = 0;
@@ -130,10 +147,8 @@ export class Witness {
         highest = 0;
       }
       if (count.value < highest) {
-        this.#complain(
-          "falling",
-          `${client.name} saw count fall from ${highest} to ${count.value}`,
-        );
+        const what = `${client.name} saw count fall from ${highest} to ${count.value}`;
+        this.#falls.push({ what, takenBack: this.#takenBack() });
       }
       highest = count.value;
     };
