@@ -38,8 +38,7 @@ export function readExamples(markdown: string): string[] {
 }
 
 /**
- * Runs an example of a README as it stands there, imports of the package's own name included (style.md,
- * "Words"). Every `console.log(…); // prints: text` must print that text; the rest is up to what the
+ * Runs an example of a README as it stands there, imports of the package's own name included. Every `console.log(…); // prints: text` must print that text; the rest is up to what the
  * example throws. Rejects with what the example threw, or with the lines that differ.
  *
  * The block becomes a file in `<package>/.tidemark/`, which git ignores, for as long as it runs.

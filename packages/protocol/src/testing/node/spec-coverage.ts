@@ -55,7 +55,7 @@ function readTests(testDir: string): string[] {
 }
 
 /**
- * Registers the tests that hold SPEC.md and the tests together (style.md, "Rules with ids"): every
+ * Registers the tests that hold SPEC.md and the tests together: every
  * rule is cited by a test, every cited id is a rule, no id stands twice, and no rule listed under
  * `## Not yet` is cited by a test.
  *
