@@ -271,7 +271,7 @@ export class ClientConnection implements SessionHolder, ChannelSink {
     this.#finish();
   }
 
-  /** Everything that the connection holds, its session's claim to it included, returns. */
+  /** Everything that the connection holds, its hold on the session included, returns. */
   #finish(): void {
     if (this.#over) return;
     this.#over = true;
