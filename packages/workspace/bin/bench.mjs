@@ -1,26 +1,5 @@
 #!/usr/bin/env node
-import { spawn } from "node:child_process";
-import { join } from "node:path";
-import { build, install, red, ROOT } from "./lib.mjs";
+import { handOver } from "./lib.mjs";
 
-/** Runs the benchmarks (apps/bench), each beside its yardstick. */
-async function main() {
-  await install();
-  await build();
-  const child = spawn(
-    process.execPath,
-    [join(ROOT, "apps/bench/dist/main.js"), ...process.argv.slice(2)],
-    {
-      stdio: "inherit",
-      cwd: process.env.INIT_CWD ?? process.cwd(),
-    },
-  );
-  child.on("close", (code) => {
-    process.exitCode = code ?? 2;
-  });
-}
-
-main().catch((error) => {
-  console.error(red(error.message));
-  process.exitCode = 2;
-});
+// Runs the benchmarks, each beside its yardstick.
+await handOver("apps/bench/dist/main.js");

@@ -94,3 +94,32 @@ export function scratch(name) {
   mkdirSync(dir, { recursive: true });
   return dir;
 }
+
+/**
+ * Installs, builds, and hands the terminal over to a built program of the project with this process's arguments. Ends as
+ * the program ends; 2 where it could not be brought that far.
+ *
+ * @param {string} program relative to the project's root
+ * @param {{ nodeArgs?: readonly string[] }} [options]
+ */
+export async function handOver(program, options = {}) {
+  try {
+    await install();
+    await build();
+  } catch (error) {
+    console.error(red(error instanceof Error ? error.message : String(error)));
+    process.exitCode = 2;
+    return;
+  }
+  const args = [...(options.nodeArgs ?? []), join(ROOT, program), ...process.argv.slice(2)];
+  const child = spawn(process.execPath, args, {
+    stdio: "inherit",
+    cwd: process.env.INIT_CWD ?? process.cwd(),
+  });
+  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) {
+    process.on(signal, () => child.kill(signal));
+  }
+  child.on("close", (code) => {
+    process.exitCode = code ?? 2;
+  });
+}

@@ -1,27 +1,5 @@
 #!/usr/bin/env node
-import { spawn } from "node:child_process";
-import { join } from "node:path";
-import { build, install, red, ROOT } from "./lib.mjs";
+import { handOver } from "./lib.mjs";
 
-/** Replays recorded texts into a real server (packages/simulation). */
-async function main() {
-  await install();
-  await build();
-  const child = spawn(
-    process.execPath,
-    // Memory is compared after collections.
-    ["--expose-gc", join(ROOT, "packages/simulation/dist/cli/replay.js"), ...process.argv.slice(2)],
-    {
-      stdio: "inherit",
-      cwd: process.env.INIT_CWD ?? process.cwd(),
-    },
-  );
-  child.on("close", (code) => {
-    process.exitCode = code ?? 2;
-  });
-}
-
-main().catch((error) => {
-  console.error(red(error.message));
-  process.exitCode = 2;
-});
+// Replays recorded texts into a real server. Memory is compared after collections.
+await handOver("packages/simulation/dist/cli/replay.js", { nodeArgs: ["--expose-gc"] });

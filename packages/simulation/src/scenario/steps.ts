@@ -1,3 +1,4 @@
+import { GATE_NAMES } from "@tidemark/protocol";
 import { z } from "zod";
 import { parseAddress, parsePieceAddress } from "./address.js";
 
@@ -16,37 +17,7 @@ const seqOrName = z.union([z.number().int(), event]);
 const level = z.record(name, z.enum(["READ", "WRITE", "OWNER"]));
 const outcomes = z.array(z.enum(["ok", "fail", "refuse"]));
 
-const GATES = [
-  "append:before-admit",
-  "feed:before-apply",
-  "drain:before-queue",
-  "preflight:before",
-  "handler:before-run",
-  "handler:after-run",
-  "seal:before",
-  "wave:before-commit",
-  "wave:after-commit",
-  "push:before",
-  "effect:before-dispatch",
-  "effect:before-completion",
-  "effect:after-completion",
-  "foreign:before-commit",
-  "foreign:after-commit",
-  "append-out:before-send",
-  "append-out:before-ack",
-  "checkpoint:before-write",
-  "notice:before-seal",
-  "lease:before-renew",
-  "park:before",
-  "activate:after-lease",
-  "consumer:after-handler",
-  "executor:after-effect",
-  "intent:after-effect",
-  "lake:after-ship",
-  "dispose:before",
-] as const;
-
-const gate = z.enum(GATES);
+const gate = z.enum(GATE_NAMES);
 
 /** Classes of error that a failing gate or load can show. */
 export const FAILURE_CLASSES = [
