@@ -1,25 +1,7 @@
-import type { GateName } from "@tidemark/protocol";
 import { parseScenario, type Scenario } from "../../src/scenario/file.js";
+import type { REACHED_GATES } from "../../src/simulator/plan.js";
 
 type RawStep = Readonly<Record<string, unknown>>;
-
-/** Every gate that the serving loop and the memory server pass in this build. */
-export const GATES = [
-  "append:before-admit",
-  "feed:before-apply",
-  "drain:before-queue",
-  "preflight:before",
-  "handler:before-run",
-  "handler:after-run",
-  "seal:before",
-  "wave:before-commit",
-  "wave:after-commit",
-  "push:before",
-  "lease:before-renew",
-  "park:before",
-  "activate:after-lease",
-  "dispose:before",
-] as const satisfies readonly GateName[];
 
 /** What happens to the process that reaches the gate. */
 export const FAULTS = [
@@ -34,7 +16,7 @@ export const FAULTS = [
   "hold while stopping",
 ] as const;
 
-export type Gate = (typeof GATES)[number];
+export type Gate = (typeof REACHED_GATES)[number];
 export type Fault = (typeof FAULTS)[number];
 
 const PATTERN = {
