@@ -11,6 +11,7 @@ export type {
   Value,
 } from "./cell/types.js";
 export { computed, type NodeOptions } from "./computed/computed.js";
+export { type BuiltInName, EFFECTFUL_BUILT_INS, isBuiltInName } from "./effect/built-in.js";
 export { AbortError, NotServedError, PatternError } from "./errors.js";
 export {
   abort,
