@@ -12,6 +12,43 @@ export type {
 } from "./cell/types.js";
 export { computed, type NodeOptions } from "./computed/computed.js";
 export { type BuiltInName, EFFECTFUL_BUILT_INS, isBuiltInName } from "./effect/built-in.js";
+export {
+  type EffectOptions,
+  fetchData,
+  generateObject,
+  generateText,
+  type RequestSource,
+  sqliteQuery,
+  type TypedEffectOptions,
+} from "./effect/effect.js";
+export { memoKey, type MemoInput } from "./effect/memo.js";
+export {
+  EFFECT_REQUESTS,
+  FETCH_HEADERS,
+  type FetchRequest,
+  FetchRequestSchema,
+  type ObjectRequest,
+  ObjectRequestSchema,
+  type ParsedRequest,
+  parseRequest,
+  type QueryRequest,
+  QueryRequestSchema,
+  type ResolvedFetchRequest,
+  type TextRequest,
+  TextRequestSchema,
+} from "./effect/requests.js";
+export {
+  answeredValue,
+  type Effect,
+  EFFECT_FAILURE_KINDS,
+  type EffectFailure,
+  type EffectFailureKind,
+  type EffectValue,
+  failedValue,
+  pendingValue,
+  type StoredMemo,
+  storedMemo,
+} from "./effect/value.js";
 export { AbortError, NotServedError, PatternError } from "./errors.js";
 export {
   abort,
@@ -70,6 +107,8 @@ export type { Piece } from "./piece/piece.js";
 export { Runtime, type Edit, type HandlerEvent, type RunningHandler } from "./runtime.js";
 export type { RecoveredRead, RuntimeOptions } from "./runtime-options.js";
 export type {
+  EffectRequest,
+  EffectRun,
   LoggedRead,
   Posture,
   ReadState,

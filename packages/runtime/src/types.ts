@@ -14,6 +14,7 @@ import type {
   ValueOperation,
 } from "@tidemark/protocol";
 import type { Change } from "@tidemark/scheduler";
+import type { BuiltInName } from "./effect/built-in.js";
 
 /** What a view knows of one document instance. */
 export type ReadState =
@@ -80,6 +81,22 @@ export type RunContext =
     }
   | { readonly kind: "bookkeeping"; readonly action: ActionId };
 
+/** A request of an effectful node that its result document does not answer (seed 001 §4). */
+export interface EffectRequest {
+  readonly builtIn: BuiltInName;
+  /** Its memo key: what the result document's `requestHash` says from now on. */
+  readonly key: string;
+  /** The result document. */
+  readonly target: InstanceKey;
+  /** As checked by the built-in's schema, defaults filled in. */
+  readonly request: JsonValue;
+}
+
+/** What an effectful node's run found in its result document: the answer, or a reason to ask. */
+export type EffectRun =
+  | { readonly memo: "hit" }
+  | { readonly memo: "miss"; readonly request: EffectRequest };
+
 /** Everything one run hands over at its end. */
 export interface SealedRun {
   readonly context: RunContext;
@@ -93,6 +110,8 @@ export interface SealedRun {
    * so is this run (seed 001 §3d).
    */
   readonly elided?: readonly InstanceKey[];
+  /** Present for an effectful node whose request could be made; never in an echo. */
+  readonly effect?: EffectRun;
   /** A handler's return value: its receipt (R33). */
   readonly value?: JsonValue;
 }

@@ -12,7 +12,7 @@ import type { ReadEntry, RunOutcome } from "@tidemark/scheduler";
 import { runInFrame } from "../frame/frame.js";
 import type { RunEnvironment } from "../piece/environment.js";
 import { Transaction } from "../transaction/transaction.js";
-import type { LoggedRead, RunContext, SealedRun } from "../types.js";
+import type { EffectRun, LoggedRead, RunContext, SealedRun } from "../types.js";
 
 /** A derivation: its output, and the code that makes it. */
 export interface DerivationSpec {
@@ -24,7 +24,15 @@ export interface DerivationSpec {
   readonly compute: (tx: Transaction) => unknown;
   /** Whether its code may send events. */
   readonly sends?: boolean;
+  /** Asked where the output came out as the view already shows it. By default it is elided. */
+  readonly equal?: () => EqualOutput;
 }
+
+/**
+ * What becomes of an output that is equal to what the view shows: named as elided, so that it stands or
+ * falls with this run; written all the same; or left, as if the run had no output.
+ */
+export type EqualOutput = "elide" | "write" | "leave";
 
 type Change = RunOutcome["changes"][number];
 
@@ -33,6 +41,8 @@ export interface DerivationExtras {
   readonly changes: readonly Change[];
   /** Called once the run is sealed, before the changes take effect. */
   readonly accepted: () => void;
+  /** What an effectful node's request came to. */
+  readonly effect?: EffectRun;
 }
 
 /**
@@ -93,7 +103,10 @@ function writeOutput(
   value: JsonValue | undefined,
 ): readonly InstanceKey[] {
   const shown = env.host.view.read(spec.output);
-  if (shown.state === "held" && sameValue(shown.value, value)) return [spec.output];
+  if (shown.state === "held" && sameValue(shown.value, value)) {
+    const equal = spec.equal?.() ?? "elide";
+    if (equal !== "write") return equal === "elide" ? [spec.output] : [];
+  }
   tx.output(spec.output, value === undefined ? { op: "delete" } : { op: "set", value });
   return [];
 }
@@ -118,6 +131,7 @@ function sealDerivation(
     sends: tx.sends,
     emits: [],
     ...(elided.length === 0 ? {} : { elided }),
+    ...(extras?.effect === undefined ? {} : { effect: extras.effect }),
   };
   const verdict = env.seal.seal(run);
   const reads = entriesOf(logged);

@@ -8,6 +8,7 @@ import {
 import type { ZodType } from "zod";
 import type { NodeRef, PlainOwner } from "../cell/node-ref.js";
 import type { Readable } from "../cell/types.js";
+import type { BuiltInName } from "../effect/built-in.js";
 import { PatternError } from "../errors.js";
 import type { HandlerContext } from "../frame/context.js";
 
@@ -59,8 +60,17 @@ export interface SenderNode extends NodeBase {
   readonly send: (value: never) => void;
 }
 
+/** A node whose value comes from outside the space (builtins.md "Effectful nodes"). */
+export interface EffectNode extends NodeBase {
+  readonly kind: "effect";
+  readonly builtIn: BuiltInName;
+  readonly request: () => unknown;
+  /** JSON Schema that the request carries along for its answer. */
+  readonly answerSchema: JsonValue | undefined;
+}
+
 /** A node of a piece. */
-export type PieceNode = CellNode | ComputedNode | HandlerNode | ListNode | SenderNode;
+export type PieceNode = CellNode | ComputedNode | EffectNode | HandlerNode | ListNode | SenderNode;
 
 /** For whom a pattern is built. */
 export interface BuildTarget {

@@ -10,6 +10,7 @@ import {
 } from "@tidemark/protocol";
 import { z, type ZodType } from "zod";
 import { REF } from "../cell/types.js";
+import type { BuiltInName } from "../effect/built-in.js";
 import { completeArgument } from "./argument.js";
 import type { PieceNode } from "./build-scope.js";
 import type { BuiltPattern, Pattern } from "./pattern.js";
@@ -60,6 +61,8 @@ export function nodeLink(node: PieceNode): Link {
 export interface NodeDescription {
   readonly name: string;
   readonly kind: PieceNode["kind"];
+  /** Built-in of an effectful node. */
+  readonly builtIn?: BuiltInName;
   /** Kind of the list. */
   readonly form?: "map" | "filter" | "flatMap";
   readonly scope: ScopeKind;
@@ -88,6 +91,7 @@ function describeNode(node: PieceNode, built: BuiltPattern): NodeDescription {
     kind: node.kind,
     scope: node.kind === "cell" ? node.scope : "space",
     shownAs,
+    ...(node.kind === "effect" ? { builtIn: node.builtIn } : {}),
     ...(node.kind === "list" ? { form: node.form } : {}),
     ...(node.kind === "cell" && node.initial !== undefined ? { default: node.initial } : {}),
     ...(node.title === undefined ? {} : { title: node.title }),

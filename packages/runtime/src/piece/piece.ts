@@ -10,6 +10,8 @@ import { cellHandle, streamHandle } from "../cell/handle.js";
 import type { PlainOwner } from "../cell/node-ref.js";
 import type { Cell, Readable, Stream } from "../cell/types.js";
 import { runDerivation } from "../computed/derivation.js";
+import { runEffect } from "../effect/effect-run.js";
+import { storedMemo } from "../effect/value.js";
 import { runSender } from "../handler/sender-run.js";
 import { ListInstance } from "../list/list-instance.js";
 import type { HandlerNode, PieceNode } from "../pattern/build-scope.js";
@@ -113,6 +115,10 @@ export class PieceInstance implements Piece {
       }
       case "sender":
         return this.#register(node, (spec) => runSender(this.#env, node, spec));
+      case "effect":
+        return this.#register(node, (spec) => runEffect(this.#env, node, spec), {
+          recover: this.#isAnswered(node),
+        });
     }
   }
 
@@ -130,6 +136,7 @@ export class PieceInstance implements Piece {
   #register(
     node: PieceNode,
     run: (spec: { action: ActionId; label: string; output: InstanceKey }) => RunOutcome,
+    options: { readonly recover: boolean } = { recover: true },
   ): void {
     const output = instanceKey(node.id, SPACE_SCOPE_KEY);
     const spec = { action: this.action(node), label: this.#label(node), output };
@@ -140,10 +147,20 @@ export class PieceInstance implements Piece {
         writes: [output],
         run: () => run(spec),
       },
-      { recover: true },
+      options,
     );
     this.#handles.push({ handle, output });
     this.#graph.addDerived(output, handle);
+  }
+
+  /**
+   * Whoever asked may be gone with its process: a node whose answer is not stored looks its key up
+   * again, however its inputs stand (seed 001 §6).
+   */
+  #isAnswered(node: PieceNode): boolean {
+    const state = this.#env.host.view.read(instanceKey(node.id, SPACE_SCOPE_KEY));
+    if (state.state !== "held" || state.value === undefined) return state.state === "held";
+    return storedMemo(state.value)?.settled === true;
   }
 
   #label(node: PieceNode): string {

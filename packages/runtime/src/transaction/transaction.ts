@@ -137,6 +137,12 @@ export class Transaction implements CellAccess, DocumentReader {
     this.#log.add({ key, path, kind: "value", seq });
   }
 
+  /** Ends the run because a document is on its way. */
+  awaits(key: InstanceKey): never {
+    this.#log.add({ key, path: [], kind: "value", seq: 0 as Seq });
+    return this.#suspend({ kind: "pending", on: key });
+  }
+
   // Writes
 
   set(ref: NodeRef, value: unknown): void {
