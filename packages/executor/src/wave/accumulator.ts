@@ -83,13 +83,11 @@ export class WaveAccumulator {
     const layer = { ops: operationsOf(draft) };
     const nodeKey = `${draft.action} ${draft.instance}`;
     const previous = draft.kind === "derivation" ? this.#lastOfNode.get(nodeKey) : undefined;
-    const contribution: Contribution = {
-      ...draft,
-      id: this.#nextId,
-      basis: this.#base.seq,
-      layer,
-      ...(previous === undefined ? {} : { previous: previous.id }),
-    };
+    const place = { id: this.#nextId, basis: this.#base.seq, layer };
+    const contribution: Contribution =
+      previous === undefined
+        ? { ...draft, ...place }
+        : { ...draft, ...place, previous: previous.id };
     this.#nextId += 1;
     const changes = this.#moving([...layer.ops.keys()], () => {
       if (layer.ops.size > 0) this.view.push(layer);
@@ -175,7 +173,9 @@ export class WaveAccumulator {
       for (const { key, op } of landedWrites(plan.fates.get(contribution.id))) {
         if (values.has(key) || unseen.has(key)) continue;
         keys.add(key);
-        ops.set(key, [...(ops.get(key) ?? []), op]);
+        const own = ops.get(key);
+        if (own === undefined) ops.set(key, [op]);
+        else own.push(op);
       }
       if (ops.size > 0) replayed.push({ ops });
     }

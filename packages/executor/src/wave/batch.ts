@@ -31,8 +31,8 @@ export interface BatchContext {
   /** The new W, where it moves. */
   readonly watermark?: Seq;
   frontier(stream: DocId): Seq;
-  /** Stored entries of the stream above `after`, in order; read as far as it is walked. */
-  entriesAbove(stream: DocId, after: Seq): Iterable<FrontierEntry>;
+  /** Stored entries of the stream above `after`, in order; read as far as it is walked, about `expected` at first. */
+  entriesAbove(stream: DocId, after: Seq, expected: number): Iterable<FrontierEntry>;
 }
 
 /** A contribution that lands, with the writes that it keeps. */
@@ -143,30 +143,36 @@ function frontiersOf(
   context: BatchContext,
 ): DerivedBatch["frontiers"] {
   const byStream = new Map<DocId, EntryMark[]>();
-  for (const mark of marks) byStream.set(mark.stream, [...(byStream.get(mark.stream) ?? []), mark]);
+  for (const mark of marks) {
+    const own = byStream.get(mark.stream);
+    if (own === undefined) byStream.set(mark.stream, [mark]);
+    else own.push(mark);
+  }
   for (const entry of appends) {
     if (entry.mark !== undefined && !byStream.has(entry.stream)) byStream.set(entry.stream, []);
   }
   return [...byStream].flatMap(([stream, own]) => {
     const before = context.frontier(stream);
-    const after = advanceFrontier(before, entriesOf(stream, before, appends, context), own);
+    // Where everything is in order, it walks over what this wave ended and meets one entry more.
+    const stored = context.entriesAbove(stream, before, own.length + 1);
+    const after = advanceFrontier(before, withAppends(stored, stream, appends, context.seq), own);
     return after > before ? [{ stream, seq: after }] : [];
   });
 }
 
 /** The stored entries, then those that this commit itself appends. */
-function* entriesOf(
+function* withAppends(
+  stored: Iterable<FrontierEntry>,
   stream: DocId,
-  after: Seq,
   appends: DerivedBatch["appends"],
-  context: BatchContext,
+  seq: Seq,
 ): Iterable<FrontierEntry> {
-  yield* context.entriesAbove(stream, after);
+  yield* stored;
   let index = 0;
   for (const entry of appends) {
     if (entry.stream !== stream) continue;
     yield {
-      seq: context.seq,
+      seq,
       index,
       ...(entry.mark === undefined ? {} : { consequenced: true as const }),
     };

@@ -1,5 +1,4 @@
-import type { Actor, InstanceKey, PatchOp, ValueOperation } from "@tidemark/protocol";
-import { canonicalJson } from "@tidemark/protocol";
+import type { Actor, InstanceKey, PatchOp, Path, ValueOperation } from "@tidemark/protocol";
 
 /** One write on its way into a batch. */
 export interface LandingWrite {
@@ -14,6 +13,8 @@ export interface LandingWrite {
  */
 export function coalesceWrites(writes: readonly LandingWrite[]): readonly LandingWrite[] {
   const pending = new Map<InstanceKey, LandingWrite[]>();
+  /** The patch that is being joined, by its place in `pending`: its operations grow in place. */
+  const growing = new Map<LandingWrite, PatchOp[]>();
   for (const write of writes) {
     const standing = pending.get(write.key);
     if (standing === undefined || write.op.op !== "patch") {
@@ -21,31 +22,46 @@ export function coalesceWrites(writes: readonly LandingWrite[]): readonly Landin
       continue;
     }
     const last = standing.at(-1);
-    const joined = last === undefined ? undefined : join(last, write);
-    if (joined === undefined) standing.push(write);
-    else standing[standing.length - 1] = joined;
+    if (last === undefined || !join(last, write, standing, growing)) standing.push(write);
   }
   return [...pending.values()].flat();
 }
 
-function join(first: LandingWrite, second: LandingWrite): LandingWrite | undefined {
-  if (first.op.op !== "patch" || second.op.op !== "patch") return undefined;
-  if (!sameActor(first.attribution, second.attribution)) return undefined;
-  const [head, ...rest] = second.op.value;
-  const last = first.op.value.at(-1);
-  const summed = last === undefined || head === undefined ? undefined : sum(last, head);
-  const value =
-    summed === undefined
-      ? [...first.op.value, ...second.op.value]
-      : [...first.op.value.slice(0, -1), summed, ...rest];
-  return { ...first, op: { op: "patch", value } };
+/** Adds the operations of `write` to the patch `last`, where both are patches of one actor. */
+function join(
+  last: LandingWrite,
+  write: LandingWrite,
+  standing: LandingWrite[],
+  growing: Map<LandingWrite, PatchOp[]>,
+): boolean {
+  if (last.op.op !== "patch" || write.op.op !== "patch") return false;
+  if (!sameActor(last.attribution, write.attribution)) return false;
+  let ops = growing.get(last);
+  if (ops === undefined) {
+    // What a run wrote is its own: the first join takes a copy.
+    ops = [...last.op.value];
+    const joined: LandingWrite = { ...last, op: { op: "patch", value: ops } };
+    growing.set(joined, ops);
+    standing[standing.length - 1] = joined;
+  }
+  for (const op of write.op.value) {
+    const end = ops.at(-1);
+    const summed = end === undefined ? undefined : sum(end, op);
+    if (summed === undefined) ops.push(op);
+    else ops[ops.length - 1] = summed;
+  }
+  return true;
 }
 
 /** Two increments of one number are one. */
 function sum(first: PatchOp, second: PatchOp): PatchOp | undefined {
   if (first.op !== "increment" || second.op !== "increment") return undefined;
-  if (canonicalJson(first.path as never) !== canonicalJson(second.path as never)) return undefined;
+  if (!samePath(first.path, second.path)) return undefined;
   return { ...first, value: first.value + second.value };
+}
+
+function samePath(a: Path, b: Path): boolean {
+  return a.length === b.length && a.every((step, at) => step === b[at]);
 }
 
 function sameActor(a: Actor | undefined, b: Actor | undefined): boolean {

@@ -109,14 +109,19 @@ function batchContext(
     derivedThrough: through,
     ...(through > header.from ? { watermark: through } : {}),
     frontier: (stream) => entries.frontier(stream),
-    entriesAbove: (stream, after) => pagedEntries(entries, stream, after),
+    entriesAbove: (stream, after, expected) => pagedEntries(entries, stream, after, expected),
   };
 }
 
 /** Entries of one seq never straddle two pages: a frontier passes them together or not at all. */
-function* pagedEntries(table: EntryTable, stream: DocId, after: Seq): Iterable<FrontierEntry> {
+function* pagedEntries(
+  table: EntryTable,
+  stream: DocId,
+  after: Seq,
+  expected: number,
+): Iterable<FrontierEntry> {
   let from = after;
-  let limit = FRONTIER_PAGE;
+  let limit = expected;
   for (;;) {
     const page = table.progress(stream, { after: from, limit });
     const last = page.at(-1);
@@ -125,6 +130,6 @@ function* pagedEntries(table: EntryTable, stream: DocId, after: Seq): Iterable<F
     yield* whole;
     if (page.length < limit) return;
     from = whole.at(-1)?.seq ?? from;
-    if (whole.length === 0) limit *= 2;
+    limit = whole.length === 0 ? limit * 2 : Math.max(limit, FRONTIER_PAGE);
   }
 }

@@ -157,7 +157,6 @@ export class Transaction implements EngineTx {
     this.#requireOpen();
     const key = `${mark.seq} ${mark.index}`;
     assert(!this.#marked.has(key), `event ${mark.eventId} was marked twice in one commit`);
-    if (!this.#isBuffered(mark)) this.#store.entries.requirePending(mark);
     this.#marked.add(key);
     this.#marks.push(mark);
   }
@@ -238,12 +237,6 @@ export class Transaction implements EngineTx {
 
   #valueOf(slot: Slot): JsonValue | undefined {
     return slot.changed ? slot.value : this.#store.documents.value(slot.state);
-  }
-
-  #isBuffered(mark: EntryMark): boolean {
-    if (mark.seq !== this.#seq) return false;
-    const entry = this.#appends[mark.index];
-    return entry?.stream === mark.stream && entry.eventId === mark.eventId;
   }
 
   #conflictView({ id, scopeKey }: ResolvedRead): ConflictView {

@@ -1,5 +1,6 @@
 import {
   applyOperation,
+  docKind,
   instanceKey,
   type DocId,
   type JsonValue,
@@ -63,7 +64,7 @@ export class Documents {
     const cached = this.#cache.get(key);
     if (cached !== undefined) return cached;
     const state = this.#load(id, scopeKey);
-    this.#cache.set(key, state);
+    if (isKept(id)) this.#cache.set(key, state);
     return state;
   }
 
@@ -82,7 +83,7 @@ export class Documents {
 
   /** Keeps what a commit on the main branch wrote. */
   keep(id: DocId, scopeKey: ScopeKey, state: DocumentState): void {
-    this.#cache.set(instanceKey(id, scopeKey), state);
+    if (isKept(id)) this.#cache.set(instanceKey(id, scopeKey), state);
   }
 
   /** The state as of a position of the branch; history below the horizon is the caller's to refuse. */
@@ -164,6 +165,11 @@ export class Documents {
 }
 
 const absent = (): undefined => undefined;
+
+/** A receipt is written once and read once at most: kept, an event each would displace what is read. */
+function isKept(id: DocId): boolean {
+  return docKind(id) !== "receipt";
+}
 
 function replay(
   from: {

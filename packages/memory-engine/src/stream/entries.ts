@@ -17,6 +17,8 @@ import { STREAM, type EntryRow } from "./statements.js";
 
 const MAX_REMEMBERED_STREAMS = 10_000;
 const NO_LIMIT = -1;
+/** Numbers of streams begin at 1. */
+const NO_STREAM = 0;
 
 interface StreamState {
   readonly no: number;
@@ -120,19 +122,6 @@ export class Entries implements EntryTable {
     return this.#entries(this.#q.between.all(lastPosOf(after), lastPosOf(upTo)));
   }
 
-  /** @throws ProtocolError when the mark names no entry that is still without a consequence */
-  requirePending(mark: EntryMark): void {
-    const state = this.#find(mark.stream);
-    const row =
-      state === undefined
-        ? undefined
-        : this.#q.isPending.get(posOf(mark.seq, mark.index), state.no);
-    if (row?.event_id === mark.eventId) return;
-    throw new ProtocolError(
-      `event ${mark.eventId} of stream ${mark.stream} has no unconsumed entry at seq ${mark.seq}, index ${mark.index}`,
-    );
-  }
-
   insert(entry: StreamEntry): void {
     const actor = this.#actors.intern({
       principal: entry.firedAt.user,
@@ -151,11 +140,21 @@ export class Entries implements EntryTable {
     );
   }
 
-  /** The payload goes unless an unresolved notice may need it for a Retry (R21). */
+  /**
+   * The payload goes unless an unresolved notice may need it for a Retry (R21).
+   *
+   * @throws ProtocolError when the mark names no entry that is still without a consequence
+   */
   mark(mark: EntryMark): void {
+    const { stream, seq, index, eventId } = mark;
     const write = mark.status === "needs-attention" ? this.#q.markAndKeep : this.#q.markAndShed;
-    const { no } = this.#intern(mark.stream);
-    write.run(mark.status ?? null, encodeOutcome(mark), posOf(mark.seq, mark.index), no);
+    const pos = posOf(seq, index);
+    const no = this.#find(stream)?.no ?? NO_STREAM;
+    const { changes } = write.run(mark.status ?? null, encodeOutcome(mark), pos, no, eventId);
+    if (changes === 1) return;
+    throw new ProtocolError(
+      `event ${eventId} of stream ${stream} has no unconsumed entry at seq ${seq}, index ${index}`,
+    );
   }
 
   advance({ stream, seq }: Frontier): void {

@@ -78,29 +78,25 @@ export const STREAM = {
       extra: p(7),
     }),
   ),
-  markAndShed: statement<[status: T, outcome: T, pos: number, stream: number]>()((db, p) =>
-    db
-      .updateTable("stream_entry")
-      .set({ status: p(0), outcome: p(1), consequenced: sql.lit(1), payload: sql.lit(null) })
-      .where("pos", "=", p(2))
-      .where("stream", "=", p(3))
-      .where("consequenced", "=", sql.lit(0)),
+  markAndShed: statement<[status: T, outcome: T, pos: number, stream: number, eventId: string]>()(
+    (db, p) =>
+      db
+        .updateTable("stream_entry")
+        .set({ status: p(0), outcome: p(1), consequenced: sql.lit(1), payload: sql.lit(null) })
+        .where("pos", "=", p(2))
+        .where("stream", "=", p(3))
+        .where("event_id", "=", p(4))
+        .where("consequenced", "=", sql.lit(0)),
   ),
-  markAndKeep: statement<[status: T, outcome: T, pos: number, stream: number]>()((db, p) =>
-    db
-      .updateTable("stream_entry")
-      .set({ status: p(0), outcome: p(1), consequenced: sql.lit(1) })
-      .where("pos", "=", p(2))
-      .where("stream", "=", p(3))
-      .where("consequenced", "=", sql.lit(0)),
-  ),
-  isPending: statement<[pos: number, stream: number]>()((db, p) =>
-    db
-      .selectFrom("stream_entry")
-      .select("event_id")
-      .where("pos", "=", p(0))
-      .where("stream", "=", p(1))
-      .where("consequenced", "=", sql.lit(0)),
+  markAndKeep: statement<[status: T, outcome: T, pos: number, stream: number, eventId: string]>()(
+    (db, p) =>
+      db
+        .updateTable("stream_entry")
+        .set({ status: p(0), outcome: p(1), consequenced: sql.lit(1) })
+        .where("pos", "=", p(2))
+        .where("stream", "=", p(3))
+        .where("event_id", "=", p(4))
+        .where("consequenced", "=", sql.lit(0)),
   ),
   oldestPending: statement<[]>()((db) =>
     db

@@ -39,6 +39,23 @@ describe("document ids", () => {
     expect(ids.every(isDocId)).toBe(true);
   });
 
+  test("[PR-I7] receipts stand in the order of their events' times, and other event ids keep the hash", () => {
+    const ids = [
+      "01J00000000000000000000000",
+      "01J0000001ZZZZZZZZZZZZZZZZ",
+      "01J0000002000000000000000A",
+    ];
+    const receipts = ids.map((id) => receiptIdFor(eventId(id), piece));
+    expect(receipts.toSorted()).toEqual(receipts);
+    expect(receipts[0]).toMatch(/^receipt:01j0000000\.[a-z2-7]{52}$/);
+    // One millisecond, two events: the hash still tells them apart.
+    expect(receiptIdFor(eventId("01J00000000000000000000001"), piece)).not.toBe(receipts[0]);
+    for (const other of ["a", "01j00000000000000000000000", "01J0000000000000000000000U"]) {
+      expect(receiptIdFor(eventId(other), piece)).toMatch(/^receipt:[a-z2-7]{52}$/);
+    }
+    expect(receipts.every((id) => isDocId(id) && docKind(id) === "receipt")).toBe(true);
+  });
+
   test("[PR-I7] ids are pinned: a change of the hash would orphan every stored document", () => {
     expect([piece, nodeIdFor(docId("piece:p"), "count")]).toMatchInlineSnapshot(`
       [
