@@ -60,6 +60,7 @@ export type {
   DerivedOptions,
   DerivedPlan,
   DerivedVerdict,
+  FeedOptions,
   MemoryServerOptions,
   ServedSpace,
   ServerLog,

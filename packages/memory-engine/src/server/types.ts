@@ -91,6 +91,12 @@ export interface DerivedOptions {
   readonly hold?: boolean;
 }
 
+/** How a feed is followed. */
+export interface FeedOptions {
+  /** The store stays open for it and is not polled for it: other processes' commits come when somebody looks. */
+  readonly quiet?: boolean;
+}
+
 /** The memory server's own direct write (protocol.md §1, class `system`). */
 export type SystemPlan = (tx: EngineTx) => readonly DocChange[] | undefined;
 
@@ -102,7 +108,7 @@ export interface ServedSpace {
    * Every accepted commit above `from`, in seq order, without gaps or repeats, own derived ones and
    * those of other processes included (R19). `fn` is called outside every transaction.
    */
-  feed(from: Seq, fn: (commit: AcceptedCommit) => void): Subscription;
+  feed(from: Seq, fn: (commit: AcceptedCommit) => void, options?: FeedOptions): Subscription;
   /** Looks for commits of other processes now (a lease step calls it); true when there were some. */
   refresh(): boolean;
   /** Tracked sets of the live sessions. A share is the same object until that session's set changes. */

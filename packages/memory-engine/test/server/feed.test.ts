@@ -140,6 +140,29 @@ test("[ME-F4] a space that nobody has open or follows holds no timer and can be 
   await t.stop();
 });
 
+test("[ME-F8] a quiet follower keeps the store open, is told what this process admits, and sets no timer", async () => {
+  const t = createTestServer();
+  const ana = await t.connected("ana");
+  const home = await t.space("home", ana);
+  const told: number[] = [];
+  const quiet = t.server
+    .space(home)
+    .feed(seq(1), (one) => void told.push(one.seq), { quiet: true });
+  expect(t.clock.pendingTimers()).toBe(0);
+  expect(t.server.closeIdle(home)).toBe(false);
+  await ana.commit(home, { ops: [setOp("a", 1)] });
+  expect(told).toEqual([2]);
+  const loud = t.server.space(home).feed(seq(2), () => undefined);
+  expect(t.clock.pendingTimers()).toBe(1);
+  await t.clock.advance(1_000);
+  loud.close();
+  expect(t.clock.pendingTimers()).toBe(0);
+  quiet.close();
+  quiet.close();
+  expect(t.server.closeIdle(home)).toBe(true);
+  await t.stop();
+});
+
 test("[ME-F5] the host is told of authored admissions, of sessions and of warm requests", async () => {
   const t = createTestServer();
   const notices: string[] = [];

@@ -21,6 +21,7 @@ import type {
   DerivedOptions,
   DerivedPlan,
   DerivedVerdict,
+  FeedOptions,
   ServedSpace,
   ServerLog,
   SessionRef,
@@ -56,6 +57,8 @@ export class SpaceCore implements ServedSpace {
   #dataVersion: number;
   #poll: Cancellable | undefined;
   #holds = 0;
+  /** Subscriptions to the feed that do not have the store polled. */
+  #quiet = 0;
   #stopped = false;
 
   constructor(deps: SpaceDeps) {
@@ -81,12 +84,21 @@ export class SpaceCore implements ServedSpace {
     this.context = { space: this.space, engine, acl: this.acl, onReplay };
   }
 
-  feed(from: Seq, fn: (commit: AcceptedCommit) => void): Subscription {
+  feed(
+    from: Seq,
+    fn: (commit: AcceptedCommit) => void,
+    { quiet = false }: FeedOptions = {},
+  ): Subscription {
     const subscription = this.#feed.subscribe(from, fn);
-    this.#armPoll();
+    if (quiet) this.#quiet += 1;
+    else this.#armPoll();
+    let open = true;
     return {
       close: () => {
+        if (!open) return;
+        open = false;
         subscription.close();
+        if (quiet) this.#quiet -= 1;
         this.#disarmIdlePoll();
       },
     };
@@ -156,6 +168,12 @@ export class SpaceCore implements ServedSpace {
     return this.push.channels.size === 0 && this.#feed.subscribers <= 1 && this.#holds === 0;
   }
 
+  /** Somebody wants to be told of other processes' commits without asking. */
+  get #polls(): boolean {
+    const following = this.#feed.subscribers - 1 - this.#quiet;
+    return this.push.channels.size > 0 || following > 0 || this.#holds > 0;
+  }
+
   /** Timers that stand for this space. */
   get timers(): number {
     return this.#poll === undefined ? 0 : 1;
@@ -222,7 +240,7 @@ export class SpaceCore implements ServedSpace {
       } catch (error) {
         this.#logFailure("looking for commits of other processes", error);
       }
-      if (!this.idle) this.#armPoll();
+      if (this.#polls) this.#armPoll();
     });
   }
 
@@ -231,7 +249,7 @@ export class SpaceCore implements ServedSpace {
   }
 
   #disarmIdlePoll(): void {
-    if (!this.idle) return;
+    if (this.#polls) return;
     this.#poll?.cancel();
     this.#poll = undefined;
   }
