@@ -29,6 +29,10 @@ export interface ServingPolicy {
   readonly maintenanceEveryMs: number;
   /** A park's runtime is disposed within it, or abandoned (LS-10). */
   readonly parkDisposeTimeoutMs: number;
+  /** How long an idle park's runtime is kept for the space's next tenure; 0 disposes at every park (§1). */
+  readonly parkedRuntimeRetentionMs: number;
+  /** Runtimes kept across the host; 0 keeps none. */
+  readonly maxParkedRuntimes: number;
   /** A handler that still runs after it is named, counted and given up as an error. */
   readonly handlerBudgetMs: number;
   /** Documents the executor's replica keeps, those that nodes read aside. */
@@ -51,6 +55,8 @@ export const DEFAULT_SERVING_POLICY: ServingPolicy = {
   compactMaxEntries: 10_000,
   maintenanceEveryMs: 60_000,
   parkDisposeTimeoutMs: 5_000,
+  parkedRuntimeRetentionMs: 600_000,
+  maxParkedRuntimes: 8,
   handlerBudgetMs: 60_000,
   replicaMaxDocuments: 20_000,
 };

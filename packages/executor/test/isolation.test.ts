@@ -97,6 +97,7 @@ describe("seals", () => {
       stage: () => ({ ok: true, changes: [] }),
       onSends: () => undefined,
       live: () => live,
+      onLate: () => undefined,
     });
     return { seal, stats, accumulator };
   }

@@ -95,6 +95,11 @@ export class Deliveries {
     return this.#running !== undefined;
   }
 
+  /** A dispatch has begun its way: to its body, or from it to the seal. */
+  get engaged(): boolean {
+    return this.#running !== undefined || this.#coming !== undefined;
+  }
+
   /**
    * The whole way of one event: gates, preflight, body, seal. The result itself where no gate holds and
    * the body is synchronous. Throws or rejects with what a gate throws.
@@ -108,7 +113,10 @@ export class Deliveries {
 
   #prepare(event: Runnable, copy: CopyOf | undefined): DeliveryResult | Promise<DeliveryResult> {
     const prepared = this.#options.prepare(event.stream);
-    if (!prepared.ok) return { kind: "not-run", reason: prepared.reason ?? "no handler" };
+    if (!prepared.ok) {
+      this.#coming = undefined;
+      return { kind: "not-run", reason: prepared.reason ?? "no handler" };
+    }
     this.#preflight(event.stream);
     const held = this.#options.pass("handler:before-run", event.eventId);
     if (held === undefined) return this.#begin(event, copy);

@@ -71,6 +71,8 @@ export class Drain {
   #pending = 0;
   #backstop: Cancellable | undefined;
   #floor: Seq | undefined;
+  /** What was read of the store in an earlier one is not queued any more. */
+  #era = 0;
 
   constructor(options: DrainOptions) {
     this.#options = options;
@@ -188,6 +190,23 @@ export class Drain {
     this.#queued.clear();
   }
 
+  /** A tenure begins: it scans the store afresh, and every budget and floor is its own (seed 001 §3). */
+  reopen(): void {
+    this.#deferrals.clear();
+    this.restart();
+  }
+
+  /** The lease lapsed and came back: whatever is queued may have been delivered by somebody else meanwhile. */
+  restart(): void {
+    this.#era += 1;
+    this.#sweep();
+    this.#guard.clear();
+    this.#arrived = [];
+    this.#pending = 0;
+    this.#floor = undefined;
+    this.arm();
+  }
+
   /** One ordered attempt to make every entry visible that the store already has (seed 000 §2). */
   #visible(pending: readonly StreamEntry[]): Seq {
     const { stats, seq, catchUp } = this.#options;
@@ -219,7 +238,8 @@ export class Drain {
     if (!prepared.ok) return this.#defer(entry, first, prepared.reason);
     const held = this.#options.pass("drain:before-queue", entry.eventId);
     if (held === undefined) return this.#enqueue(entry, key);
-    return held.then(() => this.#enqueue(entry, key));
+    const era = this.#era;
+    return held.then(() => era === this.#era && this.#enqueue(entry, key));
   }
 
   /** By event, the earliest entry that was consumed and still stands. */

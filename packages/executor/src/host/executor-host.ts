@@ -15,6 +15,7 @@ import { SpaceStats, type SpaceStatsSnapshot } from "../stats/counters.js";
 import { sumStats } from "../stats/sum.js";
 import { SpaceServer } from "../tenure/space-server.js";
 import type { ServingReport } from "../tenure/parts.js";
+import { ParkedRuntimes } from "./parked-runtimes.js";
 import { holderOf } from "./holder.js";
 import { SpaceSlot, type SlotHost } from "./space-slot.js";
 
@@ -55,6 +56,7 @@ export class ExecutorHost {
   readonly #ids: IdSource;
   readonly #slots = new Map<SpaceId, SpaceSlot>();
   readonly #stats = new Map<SpaceId, SpaceStats>();
+  readonly #parked: ParkedRuntimes;
   #subscription: Subscription | undefined;
   #stopped = false;
 
@@ -62,6 +64,13 @@ export class ExecutorHost {
     this.#options = options;
     this.#policy = resolvePolicy(options.policy);
     this.#ids = createIdSource(options.clock, options.random);
+    this.#parked = new ParkedRuntimes({
+      clock: options.clock,
+      retentionMs: this.#policy.parkedRuntimeRetentionMs,
+      limit: this.#policy.maxParkedRuntimes,
+      stats: (space) => this.#statsOf(space),
+      onDisposed: (space) => this.#slots.get(space)?.unused(),
+    });
     this.holder = options.holder ?? holderOf(options.service ?? "tidemark", options.random);
   }
 
@@ -117,6 +126,7 @@ export class ExecutorHost {
     this.#subscription?.close();
     this.#subscription = undefined;
     await Promise.all([...this.#slots.values()].map((slot) => slot.stop()));
+    await this.#parked.stop();
   }
 
   /** One store after another, a macrotask each: boot does not hold the process. */
@@ -151,19 +161,23 @@ export class ExecutorHost {
       stats: (space) => this.#statsOf(space),
       served: (space) => memory.space(space),
       report: told,
+      keep: (kept) => this.#parked.keep(kept),
       release: (space) => void memory.closeIdle(space),
       open: (space) =>
-        new SpaceServer({
-          served: memory.space(space),
-          holder: this.holder,
-          patterns,
-          clock,
-          gates,
-          ids: this.#ids,
-          policy: this.#policy,
-          stats: this.#statsOf(space),
-          report: told,
-        }),
+        new SpaceServer(
+          {
+            served: memory.space(space),
+            holder: this.holder,
+            patterns,
+            clock,
+            gates,
+            ids: this.#ids,
+            policy: this.#policy,
+            stats: this.#statsOf(space),
+            report: told,
+          },
+          (served) => this.#parked.take(served),
+        ),
     };
   }
 

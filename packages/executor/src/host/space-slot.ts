@@ -3,6 +3,7 @@ import type { Cancellable, Clock, InstanceKey, SpaceId } from "@tidemark/protoco
 import type { ServingPolicy } from "../policy.js";
 import type { SpaceStats } from "../stats/counters.js";
 import type { ServingReport } from "../tenure/parts.js";
+import type { KeptRuntime } from "../tenure/kept-runtime.js";
 import type { SpaceServer, TenureResult } from "../tenure/space-server.js";
 import { activationDelay } from "./backoff.js";
 import { afterPark, meetsCriteria, type ActivationCriteria } from "./park.js";
@@ -15,9 +16,18 @@ export interface SlotHost {
   readonly served: (space: SpaceId) => ServedSpace;
   /** Opens the store and makes a tenure over it. @throws StorageError */
   readonly open: (space: SpaceId) => SpaceServer;
+  /** An idle park left its runtime for the space's next tenure. */
+  readonly keep: (kept: KeptRuntime) => void;
   /** Nobody needs the space: its store may be closed, unless somebody has it open after all. */
   readonly release: (space: SpaceId) => void;
   readonly report: (report: ServingReport) => void;
+}
+
+/** An explicit warm request: outstanding until a tenure that received it parks idle (seed 001 §1). */
+interface WarmRequest {
+  readonly instances: readonly InstanceKey[];
+  /** The tenure that runs now has it. */
+  received: boolean;
 }
 
 /**
@@ -27,8 +37,7 @@ export interface SlotHost {
 export class SpaceSlot {
   readonly #space: SpaceId;
   readonly #host: SlotHost;
-  readonly #warm = new Set<InstanceKey>();
-  #warmRequests = 0;
+  #warm: WarmRequest[] = [];
   #server: SpaceServer | undefined;
   #running: Promise<void> | undefined;
   #backoff: Cancellable | undefined;
@@ -58,12 +67,16 @@ export class SpaceSlot {
     if (meetsCriteria(this.#criteria())) this.#activate();
   }
 
-  /** An explicit warm request: outstanding until a tenure that received it parks idle. */
+  /** An explicit warm request. One that races a park is carried into the successor. */
   warm(instances: readonly InstanceKey[]): void {
-    this.#warmRequests += 1;
-    for (const key of instances) this.#warm.add(key);
-    if (this.#server === undefined) this.consider();
-    else this.#server.warm(instances);
+    const received = this.#server?.warm(instances) === true;
+    this.#warm.push({ instances, received });
+    this.consider();
+  }
+
+  /** Nothing of the space is held any more, but where a tenure is under way. */
+  unused(): void {
+    if (this.#server === undefined) this.#host.release(this.#space);
   }
 
   /** Ends the tenure, and gives its lease back by the deadline at the latest. */
@@ -89,7 +102,7 @@ export class SpaceSlot {
   }
 
   #criteria(): ActivationCriteria {
-    const warmRequests = this.#warmRequests;
+    const warmRequests = this.#warm.length;
     try {
       const served = this.#host.served(this.#space);
       return {
@@ -109,21 +122,21 @@ export class SpaceSlot {
       server = this.#host.open(this.#space);
     } catch (error) {
       this.#host.report({ kind: "tenure-failed", space: this.#space, error });
-      this.#parked({ reason: "failed", committed: false, error }, 0);
+      this.#parked({ reason: "failed", committed: false, error });
       return;
     }
     this.#server = server;
-    if (this.#warm.size > 0) server.warm(this.#warm);
-    const received = this.#warmRequests;
-    this.#running = server.run().then((result) => this.#parked(result, received));
+    for (const request of this.#warm) request.received = server.warm(request.instances);
+    this.#running = server.run().then((result) => this.#parked(result));
   }
 
   /** A park has completed: backoff, and whether the space is looked at again (seed 001 §1). */
-  #parked(result: TenureResult, warmReceived: number): void {
+  #parked(result: TenureResult): void {
     this.#server = undefined;
     this.#running = undefined;
+    if (result.kept !== undefined) this.#host.keep(result.kept);
     if (result.committed) this.#failures = 0;
-    if (result.reason === "idle") this.#answered(warmReceived);
+    this.#handBack(result.reason === "idle");
     const next = afterPark(result.reason, this.#failures);
     this.#failures = next.failures;
     if (this.#stopped || !next.reevaluate) return;
@@ -134,7 +147,7 @@ export class SpaceSlot {
     });
     if (delay === 0) {
       this.consider();
-      if (result.reason === "idle" && this.#server === undefined) this.#host.release(this.#space);
+      if (result.reason === "idle" && result.kept === undefined) this.unused();
       return;
     }
     this.#backoff = clock.timer(delay, () => {
@@ -143,9 +156,9 @@ export class SpaceSlot {
     });
   }
 
-  /** The idle park is the tenure's own verdict that nothing is left of what it was asked for. */
-  #answered(received: number): void {
-    this.#warmRequests -= received;
-    if (this.#warmRequests === 0) this.#warm.clear();
+  /** The idle park is the tenure's own verdict that nothing is left of what it was asked for; no other end is. */
+  #handBack(answered: boolean): void {
+    if (answered) this.#warm = this.#warm.filter(({ received }) => !received);
+    for (const request of this.#warm) request.received = false;
   }
 }

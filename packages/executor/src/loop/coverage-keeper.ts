@@ -8,6 +8,7 @@ import {
   nextWatermark,
   openCoverage,
   proveIdle,
+  raiseWatermark,
   settleAdvance,
   type Coverage,
 } from "./watermark.js";
@@ -96,6 +97,18 @@ export class CoverageKeeper {
   }
 
   aborted(): void {
+    this.#coverage = discardProof(this.#coverage);
+  }
+
+  /** The lease came back after a lapse: whoever held it meanwhile may have moved W. */
+  resume(watermark: Seq): void {
+    if (watermark <= this.#coverage.watermark) return;
+    this.#coverage = raiseWatermark(this.#coverage, watermark);
+    this.#covered();
+  }
+
+  /** The tenure ends: what it had proven and not committed is its successor's to prove (seed 001 §3). */
+  leave(): void {
     this.#coverage = discardProof(this.#coverage);
   }
 

@@ -51,6 +51,18 @@ export class DemandPass {
     this.#armed = true;
   }
 
+  /** The tenure ends: everything it demanded is left, warm demand included; the next pass compares every key. */
+  leave(): void {
+    this.#warm.clear();
+    this.#warmShare = undefined;
+    const none = new Map<string, never>();
+    for (const key of this.#registry.reconcile(none).left) {
+      this.#options.scheduler.demand(key, false);
+    }
+    this.#gauge(none);
+    this.#armed = true;
+  }
+
   /** One pass; it gives up control after every slice, between two roots. */
   async run(): Promise<void> {
     if (!this.#armed) return;

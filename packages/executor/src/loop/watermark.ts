@@ -73,6 +73,15 @@ export function nextWatermark(coverage: Coverage): Seq {
   return max(coverage.watermark, coverage.proven);
 }
 
+/** Somebody else's tenure moved W to `watermark`: what it covered is covered. */
+export function raiseWatermark(coverage: Coverage, watermark: Seq): Coverage {
+  return {
+    ...coverage,
+    watermark: max(coverage.watermark, watermark),
+    tail: coverage.tail.filter((seq) => seq > watermark),
+  };
+}
+
 /** An own derived commit landed at `seq`, with W at `watermark`. */
 export function landOwn(
   coverage: Coverage,

@@ -22,6 +22,8 @@ export interface ReplicaOptions {
   isRead(key: InstanceKey): boolean;
   /** Whether a commit is this tenure's own (seed 001 §3, self-echo). */
   isOwn(commit: AcceptedCommit): boolean;
+  /** The replica took something in: a load, or commits at a barrier. */
+  onTake?(): void;
 }
 
 const EVICTION_SLACK = 1.1;
@@ -92,6 +94,7 @@ export class Replica implements BaseView {
   apply(commits: readonly AcceptedCommit[]): void {
     const last = commits.at(-1);
     if (last === undefined) return;
+    this.#options.onTake?.();
     const reload = new Set<InstanceKey>();
     for (const commit of commits) {
       for (const change of commit.changes) {
@@ -144,6 +147,7 @@ export class Replica implements BaseView {
   #load(key: InstanceKey): Held {
     const { id, scopeKey } = parseInstanceKey(key);
     this.#loads += 1;
+    this.#options.onTake?.();
     return this.#options.engine.read(id, scopeKey, { at: this.#unseen.get(key) ?? this.#seq });
   }
 

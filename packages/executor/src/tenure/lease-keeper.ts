@@ -11,6 +11,7 @@ export interface LeaseKeeperOptions {
   readonly gate: () => Promise<void> | undefined;
   /** Called at every lease step: the moment to look for another process's commits (R19). */
   readonly onStep: () => void;
+  /** The row no longer names this holder live, or cannot be read. It may ask for it again at once. */
   readonly onLost: () => void;
 }
 
@@ -29,7 +30,7 @@ export class LeaseKeeper {
     this.#options = options;
   }
 
-  /** Whether this tenure still believes in its lease: false for good once it was lost. */
+  /** Whether this tenure believes in its lease: false from its loss on, until it has been acquired again. */
   get held(): boolean {
     return this.#held;
   }
@@ -49,10 +50,15 @@ export class LeaseKeeper {
     if (this.#held && clock.monotonic() - this.#renewedAt >= ttlMs / 3) void this.#renew();
   }
 
-  /** A direct renewal, now: false means that the tenure is over. */
+  /** A direct renewal, now; false where it found the lease lost. */
   confirm(): boolean {
-    if (this.#held) this.#renewRow();
-    return this.#held;
+    return this.#held && this.#renewRow();
+  }
+
+  /** What the row says now. Renews nothing. */
+  get live(): boolean {
+    const row = this.#options.lease.current();
+    return this.#held && row !== undefined && row.live && row.holder === this.#options.holder;
   }
 
   /** Gives the row back and stops every driver. A store that throws does not stop the rest. */
@@ -87,14 +93,15 @@ export class LeaseKeeper {
     }
   }
 
-  #renewRow(): void {
+  #renewRow(): boolean {
     const { lease, holder, ttlMs, clock, onStep } = this.#options;
     if (!lease.renew(holder, ttlMs)) {
       this.#lose();
-      return;
+      return false;
     }
     this.#renewedAt = clock.monotonic();
     onStep();
+    return true;
   }
 
   #lose(): void {

@@ -28,6 +28,7 @@ import type { SpaceStats } from "../stats/counters.js";
 import { WaveAccumulator } from "../wave/accumulator.js";
 import { WaveSeal } from "../wave/wave-seal.js";
 import type { OwnTenure } from "../wave/store-view.js";
+import { TenureBinding, type TenureHooks } from "./binding.js";
 import { Pieces } from "./pieces.js";
 
 /** What a tenure tells whoever watches; nothing here is decided by. */
@@ -76,17 +77,10 @@ interface Start {
   readonly recovery: BasisRecovery;
 }
 
-/** What the parts need of the tenure that owns them. */
-export interface TenureHooks {
-  readonly wake: () => void;
-  readonly live: () => boolean;
-  readonly onYield: () => void;
-  readonly confirmLease: () => boolean;
-}
-
 /**
- * The working parts of one tenure, wired. It reads the store at one moment and builds everything that
+ * The working parts of a tenure, wired. It reads the store at one moment and builds everything that
  * serves it (seed 001 §3, on activate); the parts reach each other through it, and only when they run.
+ * After an idle park they may serve the space's next tenure as they stand (§1, Parking).
  */
 export class TenureParts {
   readonly scheduler: ServingScheduler;
@@ -102,15 +96,15 @@ export class TenureParts {
   readonly runtime: Runtime;
   readonly demand: DemandPass;
   readonly loop: ServingLoop;
+  /** Which tenure serves with them. */
+  readonly binding = new TenureBinding();
   readonly #options: TenureOptions;
-  readonly #hooks: TenureHooks;
   readonly #view: ServingView;
   readonly #own: OwnTenure;
   readonly #pass: ReturnType<typeof gateOf>;
 
-  constructor(options: TenureOptions, hooks: TenureHooks) {
+  constructor(options: TenureOptions) {
     this.#options = options;
-    this.#hooks = hooks;
     const { served, holder, stats, clock, gates } = options;
     const { space } = served;
     const start = served.engine.view(() => readStart(options));
@@ -121,7 +115,7 @@ export class TenureParts {
     this.accumulator = new WaveAccumulator(this.replica);
     this.#view = new ServingView(space, this.accumulator.view);
     this.coverage = new CoverageKeeper(space, clock, stats, start);
-    this.inbox = new Inbox(served, hooks.wake);
+    this.inbox = new Inbox(served, this.binding.wake);
     this.pieces = this.#buildPieces();
     this.deliveries = this.#buildDeliveries();
     this.cascade = this.#buildCascade();
@@ -130,6 +124,56 @@ export class TenureParts {
     this.runtime = this.#buildRuntime(start.recovery);
     this.demand = this.#buildDemand();
     this.loop = this.#buildLoop();
+  }
+
+  /** A tenure begins to serve with them: it looks for every pending event and at all demand. */
+  enter(tenure: TenureHooks): void {
+    this.binding.bind(tenure);
+    this.drain.reopen();
+    this.inbox.open(this.replica.seq);
+  }
+
+  /** Whether they hold an idle state over the store's head, and nothing that only this tenure can end. */
+  get atRest(): boolean {
+    const { scheduler, accumulator, inbox, drain, deliveries, commits, replica, binding } = this;
+    return (
+      !binding.tainted &&
+      !scheduler.busy() &&
+      scheduler.stats.backingOff === 0 &&
+      accumulator.open.isEmpty &&
+      accumulator.layers === 0 &&
+      inbox.isEmpty &&
+      drain.isEmpty &&
+      !deliveries.bodyRunning &&
+      commits.committing === undefined &&
+      replica.seq === this.#options.served.engine.head()
+    );
+  }
+
+  /** Whether a lapse of the lease aborts something: a wave, a commit or a delivery has begun (§2). */
+  get uncommitted(): boolean {
+    const { accumulator, commits, deliveries } = this;
+    return (
+      accumulator.layers > 0 ||
+      !accumulator.open.isEmpty ||
+      commits.committing !== undefined ||
+      deliveries.engaged
+    );
+  }
+
+  /** The lease lapsed and is held again: the store is asked afresh what is pending and covered. */
+  resume(): void {
+    this.drain.restart();
+    this.coverage.resume(this.#options.served.engine.watermark());
+  }
+
+  /** The tenure ends: its subscriptions, timers and demand go, and the terminal verdicts that came with it. */
+  leave(): void {
+    this.inbox.close();
+    this.drain.close();
+    this.demand.leave();
+    this.pieces.leave();
+    this.coverage.leave();
   }
 
   /** Whether a commit is one of this tenure's own (seed 001 §3, self-echo). */
@@ -145,8 +189,8 @@ export class TenureParts {
       sliceMs: policy.yieldSliceMs,
       passBudget: policy.passBudget,
       yielding: true,
-      onYield: this.#hooks.onYield,
-      onWork: this.#hooks.wake,
+      onYield: this.binding.onYield,
+      onWork: this.binding.wake,
       report: (told) => report({ kind: "scheduler", space: served.space, report: told }),
     });
   }
@@ -159,6 +203,7 @@ export class TenureParts {
       maxDocuments: policy.replicaMaxDocuments,
       isRead: (key) => this.scheduler.isRead(key),
       isOwn: (commit) => this.isOwn(commit),
+      onTake: this.binding.took,
     });
   }
 
@@ -189,8 +234,8 @@ export class TenureParts {
       pass: this.#pass,
       committing: () => this.commits.committing,
       onSends: (contribution) => this.cascade.follow(contribution),
-      live: this.#hooks.live,
-      onEnd: this.#hooks.wake,
+      live: this.binding.live,
+      onEnd: this.binding.wake,
       reportSlow: (event, error) =>
         report({ kind: "handler-slow", space, event: event.eventId, error }),
     });
@@ -221,8 +266,8 @@ export class TenureParts {
       deliver: (event) => this.deliveries.deliver(event),
       recall: () => this.deliveries.recall(),
       pass: this.#pass,
-      live: this.#hooks.live,
-      wake: this.#hooks.wake,
+      live: this.binding.live,
+      wake: this.binding.wake,
       reportFailure: (event, error) => this.#failed(event, error),
     });
   }
@@ -240,8 +285,8 @@ export class TenureParts {
       scheduler: this.scheduler,
       stats,
       pass: this.#pass,
-      leaseHeld: this.#hooks.live,
-      confirmLease: this.#hooks.confirmLease,
+      leaseHeld: this.binding.live,
+      confirmLease: this.binding.confirmLease,
     });
   }
 
@@ -255,7 +300,8 @@ export class TenureParts {
       now: () => clock.now(),
       stage: (run) => this.deliveries.stage(run),
       onSends: (contribution) => this.cascade.follow(contribution),
-      live: this.#hooks.live,
+      live: this.binding.live,
+      onLate: this.binding.taint,
     });
     return new Runtime({
       space,
@@ -281,7 +327,7 @@ export class TenureParts {
       clock,
       sliceMs: policy.yieldSliceMs,
       stats,
-      live: this.#hooks.live,
+      live: this.binding.live,
     });
   }
 
@@ -305,7 +351,7 @@ export class TenureParts {
       coverage: this.coverage,
       commits: this.commits,
       isOwn: (commit) => this.isOwn(commit),
-      live: this.#hooks.live,
+      live: this.binding.live,
     });
   }
 

@@ -85,6 +85,11 @@ export class Pieces {
     this.#retry();
   }
 
+  /** Demand has gone, and with it what was decided of its roots; pieces that serve go on (seed 001 §7). */
+  leave(): void {
+    this.#waiting.clear();
+  }
+
   /** What a wave of our own wrote may name pieces too. */
   retry(): void {
     if (this.#waiting.size > 0) this.#retry();

@@ -1,10 +1,13 @@
+import type { ServedSpace } from "@tidemark/memory-engine";
 import type { InstanceKey, SpaceId } from "@tidemark/protocol";
 import type { ParkReason } from "../host/park.js";
 import { Maintenance } from "../loop/maintenance.js";
 import { gateOf } from "../loop/loop.js";
 import { Wake } from "../loop/wake.js";
+import { disposeParts } from "./dispose.js";
 import { parkReasonOf, TenureEnd } from "./end.js";
 import { IdleWatch } from "./idle-watch.js";
+import { KeptRuntime } from "./kept-runtime.js";
 import { LeaseKeeper } from "./lease-keeper.js";
 import { TenureParts, type TenureOptions } from "./parts.js";
 
@@ -14,24 +17,33 @@ export interface TenureResult {
   /** A wave committed: the failure-park backoff is cleared (seed 001 §1). */
   readonly committed: boolean;
   readonly error?: unknown;
+  /** What an idle park offers to the host for the space's next tenure (§1, Parking). */
+  readonly kept?: KeptRuntime;
 }
+
+/** Asks the host for the runtime that the last tenure left; the asker holds the lease. */
+export type TakeKept = (served: ServedSpace) => KeptRuntime | undefined;
 
 /** One tenure of one space: from the acquire of its lease to its release (seed 001 §1, §2). */
 export class SpaceServer {
   readonly space: SpaceId;
   readonly #options: TenureOptions;
+  readonly #takeKept: TakeKept;
   readonly #lease: LeaseKeeper;
   readonly #wake: Wake;
   readonly #idle: IdleWatch;
   readonly #warm = new Set<InstanceKey>();
   readonly #subscriptions: { close(): void }[] = [];
   #parts: TenureParts | undefined;
+  /** The parts were kept by a predecessor, and this tenure has not served with them yet. */
+  #borrowed = false;
   #ending: ParkReason | undefined;
   #wavesBefore = 0;
   #serving = false;
 
-  constructor(options: TenureOptions) {
+  constructor(options: TenureOptions, takeKept: TakeKept = () => undefined) {
     this.#options = options;
+    this.#takeKept = takeKept;
     const { served, holder, clock, policy, gates } = options;
     this.space = served.space;
     this.#wake = new Wake(clock);
@@ -60,13 +72,18 @@ export class SpaceServer {
     return parts.drain.inFlight + parts.drain.timers + (parts.accumulator.open.isEmpty ? 0 : 1);
   }
 
-  /** Staged instances of a warm request: demand of this tenure (seed 001 §1). */
-  warm(keys: Iterable<InstanceKey>): void {
+  /**
+   * Staged instances of a warm request: demand of this tenure (seed 001 §1). False where the tenure is
+   * on its way out: the request is then its successor's.
+   */
+  warm(keys: Iterable<InstanceKey>): boolean {
+    if (this.#ending !== undefined) return false;
     const added = [...keys];
     for (const key of added) this.#warm.add(key);
     this.#options.stats.demand.warmWakes += 1;
     this.#parts?.demand.warm(added);
     this.#wake.signal();
+    return true;
   }
 
   /** Sessions came or went, or another reason to look at the activation criteria again. */
@@ -97,8 +114,9 @@ export class SpaceServer {
       result = { reason: this.#ending ?? parkReasonOf(error), error };
       report({ kind: "tenure-failed", space: this.space, error });
     }
-    await this.#teardown(result.reason);
-    return { ...result, committed: stats.counts.derivedCommits > this.#wavesBefore };
+    const kept = await this.#teardown(result.reason);
+    const committed = stats.counts.derivedCommits > this.#wavesBefore;
+    return { ...result, committed, ...(kept === undefined ? {} : { kept }) };
   }
 
   async #serve(): Promise<ParkReason> {
@@ -106,9 +124,12 @@ export class SpaceServer {
     if (!this.#lease.acquire()) return "rival";
     stats.lease.held = 1;
     await gates.pass("activate:after-lease", { space: this.space });
+    if (this.#ending !== undefined) return this.#ending;
     this.#initialize();
     // Synchronous work may have delayed every timer: the row itself is asked before launch (§2).
     if (!this.#lease.confirm()) throw new TenureEnd("lapse");
+    if (this.#borrowed) stats.parkedRuntimes.reused += 1;
+    this.#borrowed = false;
     this.#serving = true;
     return this.#loop();
   }
@@ -116,16 +137,16 @@ export class SpaceServer {
   #initialize(): void {
     const { served } = this.#options;
     served.refresh();
-    const parts = new TenureParts(this.#options, {
+    const parts = this.#partsToServeWith();
+    this.#parts = parts;
+    parts.enter({
       wake: () => this.#wake.signal(),
       // A graceful stop lets the cycle that runs commit; every other end stops commits at once.
       live: () => this.#lease.held && (this.#ending === undefined || this.#ending === "stopped"),
       onYield: () => this.#lease.renewIfDue(),
       confirmLease: () => this.#lease.confirm(),
     });
-    this.#parts = parts;
     parts.demand.warm(this.#warm);
-    parts.inbox.open(parts.replica.seq);
     this.#subscriptions.push(
       served.onDemand(() => {
         this.#options.stats.demand.watchWakes += 1;
@@ -134,6 +155,13 @@ export class SpaceServer {
       }),
     );
     this.#wake.signal();
+  }
+
+  /** Those of the predecessor, as they stand, where nothing has happened since its park; else fresh ones. */
+  #partsToServeWith(): TenureParts {
+    const kept = this.#takeKept(this.#options.served)?.take();
+    this.#borrowed = kept !== undefined;
+    return kept ?? new TenureParts(this.#options);
   }
 
   async #loop(): Promise<ParkReason> {
@@ -162,24 +190,66 @@ export class SpaceServer {
     this.end("idle");
   }
 
+  /**
+   * The renew arm (seed 001 §2): commits have stopped by now, and the lease is asked for once more. A tenure
+   * that a lapse took nothing from goes on under the row it got back; one whose wave it aborted parks
+   * all the same, and one that a rival refuses leaves the space to it.
+   */
   #lost(): void {
-    this.#options.stats.lease.lost += 1;
-    this.#options.stats.lease.held = 0;
-    this.end("lapse");
+    const { stats, report } = this.#options;
+    stats.lease.lost += 1;
+    stats.lease.held = 0;
+    if (this.#ending !== undefined) return;
+    if (!this.#serving) return this.end("lapse");
+    const aborts = this.#parts?.uncommitted !== false;
+    let back = false;
+    try {
+      back = this.#lease.acquire();
+    } catch (error) {
+      report({ kind: "tenure-failed", space: this.space, error });
+      return this.end("lapse");
+    }
+    if (!back) return this.end("rival");
+    stats.lease.held = 1;
+    if (aborts) return this.end("lapse");
+    this.#options.served.refresh();
+    this.#parts?.resume();
+    this.#wake.signal();
   }
 
-  async #teardown(reason: ParkReason): Promise<void> {
+  /** Every step is tried whatever an earlier one threw: the lease goes back, and the runtime goes (§2). */
+  async #teardown(reason: ParkReason): Promise<KeptRuntime | undefined> {
     const { gates } = this.#options;
     this.#serving = false;
     this.#ending ??= reason;
     this.#idle.close();
-    const held = this.#lease.held;
-    if (held) await this.#quietly(() => gates.pass("park:before", { space: this.space }));
-    for (const subscription of this.#subscriptions) subscription.close();
-    this.#parts?.inbox.close();
-    this.#parts?.drain.close();
+    if (this.#lease.held) {
+      await this.#quietly(() => gates.pass("park:before", { space: this.space }));
+    }
+    for (const subscription of this.#subscriptions) {
+      await this.#quietly(() => subscription.close());
+    }
+    const kept = this.#offer(reason);
+    if (kept === undefined) await this.#quietly(() => this.#parts?.leave());
     if (reason !== "rival") this.#releaseLease();
-    await this.#dispose();
+    if (kept === undefined) await this.#dispose();
+    return kept;
+  }
+
+  /** An idle park that leaves exactly an idle state over the head, under its own lease, offers it (§1, Parking). */
+  #offer(reason: ParkReason): KeptRuntime | undefined {
+    const { policy, report } = this.#options;
+    const parts = this.#parts;
+    if (reason !== "idle" || parts === undefined) return undefined;
+    if (policy.parkedRuntimeRetentionMs === 0 || policy.maxParkedRuntimes === 0) return undefined;
+    try {
+      if (!parts.atRest || !this.#lease.live) return undefined;
+      parts.leave();
+      return new KeptRuntime(parts, this.#options);
+    } catch (error) {
+      report({ kind: "tenure-failed", space: this.space, error });
+      return undefined;
+    }
   }
 
   #releaseLease(): void {
@@ -191,25 +261,12 @@ export class SpaceServer {
     }
   }
 
-  /** Teardown has a deadline: a dispose that hangs is abandoned, the lease is free by then (LS-10). */
   async #dispose(): Promise<void> {
-    const { clock, policy, gates, stats, report } = this.#options;
-    const disposed = this.#quietly(async () => {
-      await gates.pass("dispose:before", { space: this.space });
-      this.#parts?.runtime.dispose();
-      this.#parts?.scheduler.dispose();
-      this.#parts?.replica.clear();
-    });
-    const late = new Promise<"late">((resolve) => {
-      const timer = clock.timer(policy.parkDisposeTimeoutMs, () => resolve("late"));
-      void disposed.then(() => timer.cancel());
-    });
-    if ((await Promise.race([disposed, late])) !== "late") return;
-    stats.counts.disposeTimeouts += 1;
-    report({ kind: "dispose-late", space: this.space, afterMs: policy.parkDisposeTimeoutMs });
+    if (this.#borrowed) this.#options.stats.parkedRuntimes.discarded += 1;
+    await disposeParts(this.#parts, this.#options);
   }
 
-  async #quietly(work: () => Promise<void> | undefined): Promise<void> {
+  async #quietly(work: () => Promise<void> | void | undefined): Promise<void> {
     try {
       await work();
     } catch (error) {

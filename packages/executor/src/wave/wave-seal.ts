@@ -26,6 +26,8 @@ export interface WaveSealOptions {
   readonly onSends: (contribution: Contribution) => void;
   /** Whether the tenure may still seal: after a park nothing may land (seed 001 §2). */
   readonly live: () => boolean;
+  /** A transaction was closed that nothing can land any more: what holds its state has moved (§1, Parking). */
+  readonly onLate: () => void;
 }
 
 /** The seal destination of a serving runtime: runs join the open wave (seed 001 §3d). */
@@ -58,6 +60,7 @@ export class WaveSeal implements SealDestination {
 
   #refusal(run: SealedRun): TidemarkError | undefined {
     if (!this.#options.live()) {
+      this.#options.onLate();
       return new ProtocolError("the tenure that this run belonged to has ended", {});
     }
     return this.#unstamped(run) ?? this.#reservedWrite(run) ?? this.#foreignSend(run);

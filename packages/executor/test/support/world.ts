@@ -1,4 +1,5 @@
 import {
+  createIdSource,
   instanceKey,
   nodeIdFor,
   pieceIdFor,
@@ -7,6 +8,7 @@ import {
   streamIdFor,
   type DocId,
   type EventId,
+  type HolderId,
   type JsonValue,
   type PatchOp,
   type ScopeKey,
@@ -21,6 +23,9 @@ import {
   type TestServerOptions,
 } from "@tidemark/memory-engine/testing";
 import { describePiece, PatternRegistry, type Pattern } from "@tidemark/runtime";
+import { resolvePolicy } from "../../src/policy.js";
+import { SpaceStats } from "../../src/stats/counters.js";
+import type { TenureOptions } from "../../src/tenure/parts.js";
 import { ExecutorHost, type ServingPolicy, type ServingReport } from "../../src/index.js";
 
 /** One process with a memory server and a host, one space, and clients of the wire. */
@@ -91,6 +96,26 @@ export function createHost(
     policy: options.policy2 ?? {},
     report: (report) => void reports.push(report),
   });
+}
+
+/** What a single tenure is built over, for tests without a host. */
+export function tenureOptions(
+  t: TestServer,
+  space: SpaceId,
+  patterns: readonly Pattern[],
+  policy: Partial<ServingPolicy> = {},
+): TenureOptions {
+  return {
+    served: t.server.space(space),
+    holder: "server/one" as HolderId,
+    patterns: new PatternRegistry(patterns),
+    clock: t.clock,
+    gates: t.gates,
+    ids: createIdSource(t.clock, seededRandom(5)),
+    policy: resolvePolicy(policy),
+    stats: new SpaceStats(),
+    report: () => undefined,
+  };
 }
 
 let nextEvent = 0;
