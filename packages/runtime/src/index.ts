@@ -24,7 +24,6 @@ export {
 export { memoKey, type MemoInput } from "./effect/memo.js";
 export {
   EFFECT_REQUESTS,
-  FETCH_HEADERS,
   type FetchRequest,
   FetchRequestSchema,
   type ObjectRequest,
