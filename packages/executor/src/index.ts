@@ -7,6 +7,15 @@ export {
   type EffectPerformers,
 } from "./effects/performer.js";
 export { ExecutorHost, type ExecutorHostOptions, type ServingStats } from "./host/executor-host.js";
+export {
+  createFetchPerformer,
+  DEFAULT_FETCH_LIMITS,
+  type FetchLimits,
+  type FetchPerformerOptions,
+} from "./performers/fetch/fetch-performer.js";
+export type { EgressOptions } from "./performers/egress/policy.js";
+export type { Resolver } from "./performers/egress/resolve.js";
+export type { ExchangeLimits } from "./performers/http/exchange.js";
 export { DEFAULT_SERVING_POLICY, type ServingPolicy } from "./policy.js";
 export type { AdvanceSample, SettleSample, SpaceStatsSnapshot } from "./stats/counters.js";
 export type { ServingReport } from "./tenure/parts.js";

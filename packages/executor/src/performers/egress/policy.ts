@@ -83,7 +83,7 @@ export function targetOf(policy: EgressPolicy, url: URL): EgressTarget {
     port: url.port === "" ? port : Number(url.port),
   };
   if (!policy.ports.has(target.port)) {
-    throw refused("port", `port ${target.port} is not open to requests`);
+    throw refused("port", "this port is not open to requests");
   }
   if (target.host === "" || !hostAllowed(policy, target.host)) {
     throw refused("host", "this host is not among those that may be asked");
