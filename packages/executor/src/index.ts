@@ -1,5 +1,13 @@
 /** `@tidemark/executor`: the serving loop of a process: which spaces it serves, and how. */
 export {
+  DEFAULT_MAX_OUTSTANDING_EFFECTS,
+  type EgressEnvironment,
+  type EgressSettings,
+  GUARDED_EGRESS_RATE,
+  readEgressSettings,
+} from "./effects/settings.js";
+export {
+  type DispatchedCall,
   type EffectCall,
   EffectError,
   type EffectErrorKind,
@@ -15,6 +23,24 @@ export {
 } from "./performers/fetch/fetch-performer.js";
 export type { EgressOptions } from "./performers/egress/policy.js";
 export type { Resolver } from "./performers/egress/resolve.js";
+export {
+  createGenerateObjectPerformer,
+  createGenerateTextPerformer,
+  type GeneratePerformerOptions,
+} from "./performers/generate/generate-performers.js";
+export {
+  DEFAULT_PROVIDER_LIMITS,
+  openAiCompatibleProvider,
+  type OpenAiProviderOptions,
+  type ProviderLimits,
+} from "./performers/generate/open-ai/open-ai-provider.js";
+export type { ObjectMode } from "./performers/generate/open-ai/request-body.js";
+export type {
+  LlmMessage,
+  LlmParams,
+  LlmProvider,
+  LlmRequest,
+} from "./performers/generate/provider.js";
 export type { ExchangeLimits } from "./performers/http/exchange.js";
 export { DEFAULT_SERVING_POLICY, type ServingPolicy } from "./policy.js";
 export type { AdvanceSample, SettleSample, SpaceStatsSnapshot } from "./stats/counters.js";
