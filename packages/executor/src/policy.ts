@@ -1,4 +1,5 @@
 import { ProtocolError } from "@tidemark/protocol";
+import { DEFAULT_MAX_OUTSTANDING_EFFECTS } from "./effects/settings.js";
 
 /**
  * What an operator may tune of the serving loop. The names that `scenarios/FORMAT.md` lists are
@@ -33,6 +34,10 @@ export interface ServingPolicy {
   readonly parkedRuntimeRetentionMs: number;
   /** Runtimes kept across the host; 0 keeps none. */
   readonly maxParkedRuntimes: number;
+  /** Calls of effects dispatched and not settled, per space; 0: no bound (seed 001 §5). */
+  readonly maxOutstandingEffects: number;
+  /** Calls of effects a second, per space, one second's worth at once; 0: no pacing (seed 001 §5). */
+  readonly egressRatePerSecond: number;
   /** A handler that still runs after it is named, counted and given up as an error. */
   readonly handlerBudgetMs: number;
   /** Documents the executor's replica keeps, those that nodes read aside. */
@@ -57,6 +62,8 @@ export const DEFAULT_SERVING_POLICY: ServingPolicy = {
   parkDisposeTimeoutMs: 5_000,
   parkedRuntimeRetentionMs: 600_000,
   maxParkedRuntimes: 8,
+  maxOutstandingEffects: DEFAULT_MAX_OUTSTANDING_EFFECTS,
+  egressRatePerSecond: 0,
   handlerBudgetMs: 60_000,
   replicaMaxDocuments: 20_000,
 };

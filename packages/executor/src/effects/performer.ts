@@ -1,4 +1,10 @@
-import { type Actor, type JsonValue, type SpaceId, TidemarkError } from "@tidemark/protocol";
+import {
+  type Actor,
+  type InstanceKey,
+  type JsonValue,
+  type SpaceId,
+  TidemarkError,
+} from "@tidemark/protocol";
 import type { BuiltInName } from "@tidemark/runtime";
 
 /** One request that left its wave: what a performer is asked to do (seed 001 §4, §5). */
@@ -11,6 +17,14 @@ export interface EffectCall {
   readonly reader: Actor | undefined;
   /** Aborted once nobody waits for the answer: the tenure ended, or its process stops. */
   readonly signal: AbortSignal;
+}
+
+/** A call as the outbox makes it: what identifies it, beside what is asked. */
+export interface DispatchedCall extends EffectCall {
+  /** The memo key: the same at every attempt, so that it may serve as an idempotency key. */
+  readonly key: string;
+  /** The result document. */
+  readonly target: InstanceKey;
 }
 
 /**

@@ -10,6 +10,8 @@ import {
   type SpaceId,
 } from "@tidemark/protocol";
 import type { PatternRegistry } from "@tidemark/runtime";
+import { EgressBudget } from "../effects/budget.js";
+import type { EffectPerformers } from "../effects/performer.js";
 import { resolvePolicy, type ServingPolicy } from "../policy.js";
 import { SpaceStats, type SpaceStatsSnapshot } from "../stats/counters.js";
 import { sumStats } from "../stats/sum.js";
@@ -32,6 +34,8 @@ export interface ExecutorHostOptions {
   /** Identity of the service; the host adds a part that this process alone has (seed 001 §2, DR1). */
   readonly service?: string;
   readonly holder?: HolderId;
+  /** Who does what effectful nodes ask for; a built-in without a performer is an error there. */
+  readonly effects?: EffectPerformers;
   readonly report?: (report: ServingReport) => void;
 }
 
@@ -56,6 +60,7 @@ export class ExecutorHost {
   readonly #ids: IdSource;
   readonly #slots = new Map<SpaceId, SpaceSlot>();
   readonly #stats = new Map<SpaceId, SpaceStats>();
+  readonly #budgets = new Map<SpaceId, EgressBudget>();
   readonly #parked: ParkedRuntimes;
   #subscription: Subscription | undefined;
   #stopped = false;
@@ -153,7 +158,7 @@ export class ExecutorHost {
   }
 
   #slotHost(): SlotHost {
-    const { memory, patterns, clock, gates, report } = this.#options;
+    const { memory, patterns, clock, gates, report, effects = {} } = this.#options;
     const told = report ?? (() => undefined);
     return {
       clock,
@@ -174,11 +179,25 @@ export class ExecutorHost {
             ids: this.#ids,
             policy: this.#policy,
             stats: this.#statsOf(space),
+            performers: effects,
+            budget: this.#budgetOf(space),
             report: told,
           },
           (served) => this.#parked.take(served),
         ),
     };
+  }
+
+  #budgetOf(space: SpaceId): EgressBudget {
+    const known = this.#budgets.get(space);
+    if (known !== undefined) return known;
+    const { maxOutstandingEffects, egressRatePerSecond } = this.#policy;
+    const budget = new EgressBudget(this.#options.clock, {
+      maxOutstanding: maxOutstandingEffects,
+      ratePerSecond: egressRatePerSecond,
+    });
+    this.#budgets.set(space, budget);
+    return budget;
   }
 
   #statsOf(space: SpaceId): SpaceStats {

@@ -3,6 +3,7 @@ import type { DocId, GateName, Seq } from "@tidemark/protocol";
 import type { Scheduler } from "@tidemark/scheduler";
 import type { Deliveries } from "../drain/delivery.js";
 import type { Drain } from "../drain/drain.js";
+import type { EffectOutbox } from "../effects/outbox.js";
 import type { SpaceStats } from "../stats/counters.js";
 import { TenureEnd } from "../tenure/end.js";
 import type { Settled, Wave, WaveAccumulator } from "../wave/accumulator.js";
@@ -21,6 +22,7 @@ export interface CommitStepOptions {
   readonly coverage: CoverageKeeper;
   readonly drain: Drain;
   readonly deliveries: Deliveries;
+  readonly effects: Pick<EffectOutbox, "take">;
   readonly scheduler: Pick<Scheduler, "notify" | "node" | "rearm">;
   readonly stats: SpaceStats;
   readonly pass: (gate: GateName) => Promise<void> | undefined;
@@ -82,6 +84,7 @@ export class CommitStep {
         // It is durable whatever happens to this tenure: held back, it would keep the space's frames for good.
         verdict.release();
       }
+      this.#options.effects.take(wave.contributions, verdict.plan);
       return verdict;
     } catch (error) {
       accumulator.abort(wave);

@@ -124,7 +124,7 @@ export class CoverageKeeper {
 
   advanced(commit: AcceptedCommit, to: Seq): void {
     const from = this.#coverage.watermark;
-    this.#coverage = consumeAdvance(this.#coverage, to);
+    this.#coverage = consumeAdvance(this.#coverage, to, commit.seq);
     const { settleAdvances, advances } = this.#stats;
     settleAdvances.count += 1;
     settleAdvances.lastDelta = to - from;

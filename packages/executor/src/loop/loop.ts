@@ -3,6 +3,7 @@ import type { Scheduler, SettleResult } from "@tidemark/scheduler";
 import type { Cascade } from "../drain/cascade.js";
 import type { Deliveries } from "../drain/delivery.js";
 import type { Drain } from "../drain/drain.js";
+import type { EffectOutbox } from "../effects/outbox.js";
 import type { ServingPolicy } from "../policy.js";
 import type { Replica } from "../replica/replica.js";
 import type { SpaceStats } from "../stats/counters.js";
@@ -30,6 +31,7 @@ export interface LoopParts {
   readonly drain: Drain;
   readonly cascade: Cascade;
   readonly deliveries: Deliveries;
+  readonly effects: EffectOutbox;
   readonly coverage: CoverageKeeper;
   readonly commits: CommitStep;
   readonly isOwn: (commit: AcceptedCommit) => boolean;
@@ -59,6 +61,7 @@ export class ServingLoop {
     const { demand, drain, coverage, scheduler, clock, policy, live } = this.#parts;
     coverage.cycles += 1;
     await this.#barrier();
+    await this.#answers();
     await demand.run();
     await drain.scan();
     if (!live()) return { again: false, atRest: false };
@@ -90,6 +93,12 @@ export class ServingLoop {
     await gates.pass("feed:before-apply", { space });
     if (deliveries.bodyRunning || !this.#parts.live()) return;
     this.#apply(inbox.take());
+  }
+
+  /** Answers from outside land ahead of the wave that consumes them, and under no running body. */
+  async #answers(): Promise<void> {
+    const { effects, deliveries, live } = this.#parts;
+    if (effects.due && live() && !deliveries.bodyRunning) await effects.land();
   }
 
   #apply(commits: readonly AcceptedCommit[]): boolean {
@@ -134,11 +143,11 @@ export class ServingLoop {
   }
 
   #more(): boolean {
-    const { scheduler, inbox, demand, drain, deliveries } = this.#parts;
+    const { scheduler, inbox, demand, drain, deliveries, effects } = this.#parts;
     const { queued, queuedEvents } = scheduler.stats;
     if (queued > 0 || (queuedEvents > 0 && !scheduler.inEvent())) return true;
     if (drain.isArmed || demand.isArmed) return true;
-    return !inbox.isEmpty && !deliveries.bodyRunning;
+    return (!inbox.isEmpty || effects.due) && !deliveries.bodyRunning;
   }
 
   #rests(quiet: boolean): boolean {

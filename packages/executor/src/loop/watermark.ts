@@ -111,12 +111,15 @@ export function settleAdvance(coverage: Coverage): Seq | undefined {
   return reached > coverage.watermark ? reached : undefined;
 }
 
-/** The advance committed at `seq`: its own commit is never chased. */
-export function consumeAdvance(coverage: Coverage, advanced: Seq): Coverage {
+/**
+ * The advance committed at `seq`: its own commit is never chased, and stands in nobody's way. An answer
+ * from outside that lands behind it has nothing but own commits below it.
+ */
+export function consumeAdvance(coverage: Coverage, advanced: Seq, seq: Seq): Coverage {
   return {
     ...coverage,
     watermark: max(coverage.watermark, advanced),
-    tail: coverage.tail.filter((seq) => seq > advanced),
+    tail: [...coverage.tail.filter((own) => own > advanced), seq],
     owesAdvance: false,
   };
 }

@@ -100,7 +100,8 @@ const EVENTS = [
 const LEASE = ["held", "lost"] as const;
 const PARKED = ["retained", "reused", "discarded", "held"] as const;
 const MEMO = ["hits", "misses", "inflight"] as const;
-const OUTBOX = ["queued", "completed", "failed", "budgetDeferrals"] as const;
+// `landing` is not of the seed: answers that have come and are not readable yet (a gauge).
+const OUTBOX = ["queued", "completed", "failed", "budgetDeferrals", "landing"] as const;
 
 type Counts<K extends string> = Record<K, number>;
 

@@ -7,13 +7,15 @@ import type {
   HolderId,
   IdSource,
   Seq,
-  SpaceId,
 } from "@tidemark/protocol";
-import { Runtime, type PatternRegistry, type RuntimeReport } from "@tidemark/runtime";
-import type { SchedulerReport } from "@tidemark/scheduler";
+import { Runtime, storedMemo, type PatternRegistry } from "@tidemark/runtime";
 import { Cascade } from "../drain/cascade.js";
 import { Deliveries } from "../drain/delivery.js";
 import { Drain } from "../drain/drain.js";
+import type { EgressBudget } from "../effects/budget.js";
+import { CompletionStep } from "../effects/completion-step.js";
+import { EffectOutbox } from "../effects/outbox.js";
+import type { EffectPerformers } from "../effects/performer.js";
 import { CommitStep } from "../loop/commit-step.js";
 import { CoverageKeeper } from "../loop/coverage-keeper.js";
 import { DemandPass } from "../loop/demand-pass.js";
@@ -30,31 +32,9 @@ import { WaveSeal } from "../wave/wave-seal.js";
 import type { OwnTenure } from "../wave/store-view.js";
 import { TenureBinding, type TenureHooks } from "./binding.js";
 import { Pieces } from "./pieces.js";
+import type { ServingReport } from "./report.js";
 
-/** What a tenure tells whoever watches; nothing here is decided by. */
-export type ServingReport =
-  | { readonly kind: "scheduler"; readonly space: SpaceId; readonly report: SchedulerReport }
-  | { readonly kind: "runtime"; readonly space: SpaceId; readonly report: RuntimeReport }
-  | {
-      readonly kind: "piece-failed";
-      readonly space: SpaceId;
-      readonly piece: string;
-      readonly error: unknown;
-    }
-  | {
-      readonly kind: "event-failed";
-      readonly space: SpaceId;
-      readonly event: EventId;
-      readonly error: unknown;
-    }
-  | {
-      readonly kind: "handler-slow";
-      readonly space: SpaceId;
-      readonly event: EventId;
-      readonly error: unknown;
-    }
-  | { readonly kind: "tenure-failed"; readonly space: SpaceId; readonly error: unknown }
-  | { readonly kind: "dispose-late"; readonly space: SpaceId; readonly afterMs: number };
+export type { ServingReport } from "./report.js";
 
 /** What one tenure is built over. */
 export interface TenureOptions {
@@ -66,6 +46,9 @@ export interface TenureOptions {
   readonly ids: IdSource;
   readonly policy: ServingPolicy;
   readonly stats: SpaceStats;
+  readonly performers: EffectPerformers;
+  /** What may leave the space, over all its tenures. */
+  readonly budget: EgressBudget;
   readonly report: (report: ServingReport) => void;
 }
 
@@ -92,6 +75,7 @@ export class TenureParts {
   readonly deliveries: Deliveries;
   readonly cascade: Cascade;
   readonly drain: Drain;
+  readonly effects: EffectOutbox;
   readonly commits: CommitStep;
   readonly runtime: Runtime;
   readonly demand: DemandPass;
@@ -120,6 +104,7 @@ export class TenureParts {
     this.deliveries = this.#buildDeliveries();
     this.cascade = this.#buildCascade();
     this.drain = this.#buildDrain();
+    this.effects = this.#buildEffects();
     this.commits = this.#buildCommits();
     this.runtime = this.#buildRuntime(start.recovery);
     this.demand = this.#buildDemand();
@@ -130,6 +115,7 @@ export class TenureParts {
   enter(tenure: TenureHooks): void {
     this.binding.bind(tenure);
     this.drain.reopen();
+    this.effects.open();
     this.inbox.open(this.replica.seq);
   }
 
@@ -138,6 +124,7 @@ export class TenureParts {
     const { scheduler, accumulator, inbox, drain, deliveries, commits, replica, binding } = this;
     return (
       !binding.tainted &&
+      !this.effects.abandoned &&
       !scheduler.busy() &&
       scheduler.stats.backingOff === 0 &&
       accumulator.open.isEmpty &&
@@ -171,6 +158,7 @@ export class TenureParts {
   leave(): void {
     this.inbox.close();
     this.drain.close();
+    this.effects.close();
     this.demand.leave();
     this.pieces.leave();
     this.coverage.leave();
@@ -272,6 +260,35 @@ export class TenureParts {
     });
   }
 
+  #buildEffects(): EffectOutbox {
+    const { served, holder, clock, stats, performers, budget, report } = this.#options;
+    const { space } = served;
+    return new EffectOutbox({
+      space,
+      clock,
+      stats,
+      performers,
+      budget,
+      completions: new CompletionStep({
+        served,
+        holder,
+        accumulator: this.accumulator,
+        coverage: this.coverage,
+        scheduler: this.scheduler,
+        stats,
+        pass: this.#pass,
+        live: this.binding.live,
+        confirmLease: this.binding.confirmLease,
+      }),
+      pass: this.#pass,
+      wake: this.binding.wake,
+      selected: (target) => storedMemo(this.replica.get(target)?.value),
+      stands: ({ action, instance }) => this.scheduler.node(action, instance)?.registered === true,
+      reportFailure: (builtIn, { action }, error) =>
+        report({ kind: "effect-failed", space, builtIn, action, error }),
+    });
+  }
+
   #buildCommits(): CommitStep {
     const { served, stats } = this.#options;
     return new CommitStep({
@@ -282,6 +299,7 @@ export class TenureParts {
       coverage: this.coverage,
       drain: this.drain,
       deliveries: this.deliveries,
+      effects: this.effects,
       scheduler: this.scheduler,
       stats,
       pass: this.#pass,
@@ -348,6 +366,7 @@ export class TenureParts {
       drain: this.drain,
       cascade: this.cascade,
       deliveries: this.deliveries,
+      effects: this.effects,
       coverage: this.coverage,
       commits: this.commits,
       isOwn: (commit) => this.isOwn(commit),

@@ -65,11 +65,12 @@ export class SpaceServer {
     return this.#serving;
   }
 
-  /** Objects this tenure holds: copies in flight, timers, open waves. */
+  /** Objects this tenure holds: copies and effects in flight, timers, open waves. */
   get held(): number {
     const parts = this.#parts;
     if (parts === undefined) return 0;
-    return parts.drain.inFlight + parts.drain.timers + (parts.accumulator.open.isEmpty ? 0 : 1);
+    const { drain, effects, accumulator } = parts;
+    return drain.inFlight + drain.timers + effects.held + (accumulator.open.isEmpty ? 0 : 1);
   }
 
   /**
@@ -94,6 +95,8 @@ export class SpaceServer {
   /** Ends the tenure at its next step; idempotent, the first reason stands. */
   end(reason: ParkReason): void {
     this.#ending ??= reason;
+    // At once: what is held back leaves for no tenure that is on its way out (seed 001 §5).
+    this.#parts?.effects.close();
     this.#wake.signal();
   }
 
@@ -222,6 +225,7 @@ export class SpaceServer {
     const { gates } = this.#options;
     this.#serving = false;
     this.#ending ??= reason;
+    this.#parts?.effects.close();
     this.#idle.close();
     if (this.#lease.held) {
       await this.#quietly(() => gates.pass("park:before", { space: this.space }));

@@ -5,3 +5,4 @@ import { SpaceStats, type SpaceStatsSnapshot } from "../stats/counters.js";
 export function zeroSpaceStats(): SpaceStatsSnapshot {
   return new SpaceStats().snapshot();
 }
+export { ManualPerformer } from "./manual-performer.js";

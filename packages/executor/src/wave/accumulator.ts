@@ -34,8 +34,8 @@ export class Wave {
   /** Whether it carries more than basis rows (R8). */
   get hasContent(): boolean {
     return this.contributions.some(
-      ({ writes, delivery, sends }) =>
-        writes.length > 0 || delivery !== undefined || sends.length > 0,
+      ({ writes, delivery, sends, effect }) =>
+        writes.length > 0 || delivery !== undefined || sends.length > 0 || effect !== undefined,
     );
   }
 
@@ -124,6 +124,18 @@ export class WaveAccumulator {
       this.#takeBack(withdrawn);
     });
     return { rollback, withdrawn };
+  }
+
+  /**
+   * A commit of this tenure that was no wave's: what it stored is readable at once (seed 001 §5). For
+   * documents that no sealed write lies over.
+   */
+  absorb(key: InstanceKey, value: JsonValue | undefined, seq: Seq): readonly Change[] {
+    if (this.#base.concerns?.(key) !== false) {
+      return this.#moving([key], () => this.#base.accept(key, value, seq));
+    }
+    this.#base.acceptUnseen?.(key, seq);
+    return [];
   }
 
   /** The wave was refused whole: everything unaccepted is taken back. */

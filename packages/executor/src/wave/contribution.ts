@@ -16,6 +16,7 @@ import type {
   ViewLayer,
 } from "@tidemark/protocol";
 import type { CarriedEntry, EntryEnd } from "@tidemark/events";
+import type { EffectRequest } from "@tidemark/runtime";
 
 /** A read of a run. `seq` is that of the document's last committed change, as the replica held it. */
 export interface RunRead {
@@ -77,6 +78,8 @@ export interface Contribution {
   readonly delivery?: Delivery;
   /** Same-space sends of the run (LT1): entries of this very wave. */
   readonly sends: readonly CarriedEntry[];
+  /** What an effectful node's run asks of the world, once the wave has committed. */
+  readonly effect?: EffectRequest;
   /** Checked by the store in the wave's transaction; one that fails costs this contribution. */
   readonly preconditions?: readonly Precondition[];
   /** What the layered view shows of it. */

@@ -32,6 +32,7 @@ export function derivationDraft(
     elided: run.elided ?? [],
     writes: run.writes,
     sends: carriedOf(run.sends, context.actor, at),
+    ...(run.effect?.memo === "miss" ? { effect: run.effect.request } : {}),
   };
 }
 

@@ -46,6 +46,7 @@ export class WaveSeal implements SealDestination {
       case "event-handler":
         return this.#options.stage(run);
       case "derivation":
+        this.#countMemo(run);
         return this.#join(derivationDraft({ ...run, context }, this.#options.now()));
       case "bookkeeping":
         return this.#join(bookkeepingDraft({ ...run, context }));
@@ -56,6 +57,12 @@ export class WaveSeal implements SealDestination {
     const { contribution, changes } = this.#options.accumulator.seal(draft);
     if (contribution.sends.length > 0) this.#options.onSends(contribution);
     return { ok: true, changes };
+  }
+
+  #countMemo({ effect }: SealedRun): void {
+    const { memo } = this.#options.stats;
+    if (effect?.memo === "hit") memo.hits += 1;
+    if (effect?.memo === "miss") memo.misses += 1;
   }
 
   #refusal(run: SealedRun): TidemarkError | undefined {

@@ -36,11 +36,20 @@ describe("coverage", () => {
       content: true,
     });
     expect(settleAdvance(covered)).toBe(2);
-    const advanced = consumeAdvance(covered, seq(2));
+    const advanced = consumeAdvance(covered, seq(2), seq(3));
     expect(settleAdvance(advanced)).toBeUndefined();
     expect(
-      settleAdvance(landOwn(advanced, { seq: seq(3), watermark: seq(2), content: false })),
+      settleAdvance(landOwn(advanced, { seq: seq(4), watermark: seq(2), content: false })),
     ).toBeUndefined();
+  });
+
+  test("[EX-M3] what lands behind an advance owes another, which its own commit does not stop", () => {
+    const answered = landOwn(consumeAdvance(fresh, seq(2), seq(3)), {
+      seq: seq(4),
+      watermark: seq(2),
+      content: true,
+    });
+    expect(settleAdvance(answered)).toBe(4);
   });
 
   test("[EX-M3] a seq of somebody else's above W stops the advance below it", () => {
@@ -84,7 +93,7 @@ describe("coverage", () => {
           const to = one === "advance" ? settleAdvance(coverage) : undefined;
           if (to !== undefined) {
             head += 1;
-            coverage = consumeAdvance(coverage, to);
+            coverage = consumeAdvance(coverage, to, seq(head));
           }
           expect(coverage.watermark).toBeGreaterThanOrEqual(before);
           expect(coverage.watermark).toBeLessThanOrEqual(head);

@@ -23,10 +23,16 @@ import {
   type TestServerOptions,
 } from "@tidemark/memory-engine/testing";
 import { describePiece, PatternRegistry, type Pattern } from "@tidemark/runtime";
+import { EgressBudget } from "../../src/effects/budget.js";
 import { resolvePolicy } from "../../src/policy.js";
 import { SpaceStats } from "../../src/stats/counters.js";
 import type { TenureOptions } from "../../src/tenure/parts.js";
-import { ExecutorHost, type ServingPolicy, type ServingReport } from "../../src/index.js";
+import {
+  type EffectPerformers,
+  ExecutorHost,
+  type ServingPolicy,
+  type ServingReport,
+} from "../../src/index.js";
 
 /** One process with a memory server and a host, one space, and clients of the wire. */
 export interface World {
@@ -64,6 +70,7 @@ export interface World {
 export interface WorldOptions extends TestServerOptions {
   readonly patterns: readonly Pattern[];
   readonly policy2?: Partial<ServingPolicy>;
+  readonly effects?: EffectPerformers;
   /** Without it the host is started. */
   readonly started?: boolean;
 }
@@ -82,7 +89,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
 /** Another host over the same memory server, as a restarted executor would be. */
 export function createHost(
   t: TestServer,
-  options: Pick<WorldOptions, "patterns" | "policy2">,
+  options: Pick<WorldOptions, "patterns" | "policy2" | "effects">,
   reports: ServingReport[] = [],
   seed = 7,
 ): ExecutorHost {
@@ -94,6 +101,7 @@ export function createHost(
     gates: t.gates,
     random: seededRandom(seed),
     policy: options.policy2 ?? {},
+    ...(options.effects === undefined ? {} : { effects: options.effects }),
     report: (report) => void reports.push(report),
   });
 }
@@ -113,6 +121,8 @@ export function tenureOptions(
     gates: t.gates,
     ids: createIdSource(t.clock, seededRandom(5)),
     policy: resolvePolicy(policy),
+    performers: {},
+    budget: new EgressBudget(t.clock, { maxOutstanding: 0, ratePerSecond: 0 }),
     stats: new SpaceStats(),
     report: () => undefined,
   };

@@ -1,0 +1,36 @@
+import type { ActionId, EventId, SpaceId } from "@tidemark/protocol";
+import type { BuiltInName, RuntimeReport } from "@tidemark/runtime";
+import type { SchedulerReport } from "@tidemark/scheduler";
+
+/** What a tenure tells whoever watches; nothing here is decided by. */
+export type ServingReport =
+  | { readonly kind: "scheduler"; readonly space: SpaceId; readonly report: SchedulerReport }
+  | { readonly kind: "runtime"; readonly space: SpaceId; readonly report: RuntimeReport }
+  | {
+      readonly kind: "piece-failed";
+      readonly space: SpaceId;
+      readonly piece: string;
+      readonly error: unknown;
+    }
+  | {
+      readonly kind: "event-failed";
+      readonly space: SpaceId;
+      readonly event: EventId;
+      readonly error: unknown;
+    }
+  | {
+      readonly kind: "handler-slow";
+      readonly space: SpaceId;
+      readonly event: EventId;
+      readonly error: unknown;
+    }
+  | {
+      /** A performer failed in a way that it did not name. */
+      readonly kind: "effect-failed";
+      readonly space: SpaceId;
+      readonly builtIn: BuiltInName;
+      readonly action: ActionId;
+      readonly error: unknown;
+    }
+  | { readonly kind: "tenure-failed"; readonly space: SpaceId; readonly error: unknown }
+  | { readonly kind: "dispose-late"; readonly space: SpaceId; readonly afterMs: number };
