@@ -7,10 +7,10 @@ import { bold, build, green, install, pnpm, red, run, scratch, tool, yellow } fr
 
 const HELP = `npm test [-- options]
 
-Runs everything that must hold: format, lint, types, the import table, every package alone, the scenarios on both
-transports, and the browser test. Ends with 'N passed, N failed'.
+Runs everything that must hold: format, lint, types, the import table, the conformance page, every package alone, the
+scenarios on both transports, and the browser test. Ends with 'N passed, N failed'.
 
-  --only STEP[,STEP]   just these steps: format lint layout types packages scenarios browser
+  --only STEP[,STEP]   just these steps: format lint layout conformance types packages scenarios browser
   --package NAME       of the packages, just this one
   --help               this text`;
 
@@ -51,6 +51,10 @@ const steps = {
   layout: () =>
     whole("import table", () =>
       run(process.execPath, ["packages/workspace/bin/check-layout.mjs"], quiet),
+    ),
+  conformance: () =>
+    whole("conformance", () =>
+      run(process.execPath, ["packages/workspace/bin/conformance.mjs", "--check"], quiet),
     ),
   types: () =>
     whole("types", () =>

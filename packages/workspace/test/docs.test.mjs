@@ -33,7 +33,7 @@ function anchorsOf(text) {
   );
 }
 
-test("the table of allowed imports in the architecture is the one that is checked", () => {
+test("[WS-D1] the table of allowed imports in the architecture is the one that is checked", () => {
   const text = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
   const section = text.split("\n## Allowed imports\n")[1]?.split("\n## ")[0] ?? "";
   const rows = [...section.matchAll(/^\| ([\w-]+) \| ([^|]+) \|$/gmu)].slice(1);
@@ -44,7 +44,7 @@ test("the table of allowed imports in the architecture is the one that is checke
   expect(Object.fromEntries(table)).toEqual(ALLOWED_IMPORTS);
 });
 
-test("every link between the project's documents and files leads somewhere", () => {
+test("[WS-D2] every link between the project's documents and files leads somewhere", () => {
   const broken = [];
   for (const file of markdownUnder(ROOT)) {
     const text = readFileSync(file, "utf8");
@@ -61,7 +61,7 @@ test("every link between the project's documents and files leads somewhere", () 
   expect(broken).toEqual([]);
 });
 
-test("every file that an ARCHITECTURE.md names for a concept stands", () => {
+test("[WS-D3] every file that an ARCHITECTURE.md names for a concept stands", () => {
   const missing = [];
   for (const file of markdownUnder(join(ROOT, "packages"))) {
     if (!file.endsWith("ARCHITECTURE.md")) continue;
