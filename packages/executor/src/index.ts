@@ -42,6 +42,15 @@ export type {
   LlmRequest,
 } from "./performers/generate/provider.js";
 export type { ExchangeLimits } from "./performers/http/exchange.js";
+export {
+  createSqlitePerformer,
+  DEFAULT_SQLITE_LIMITS,
+  type SqliteLimits,
+  type SqlitePerformer,
+  type SqlitePerformerOptions,
+  userDatabaseFile,
+} from "./performers/sqlite/sqlite-performer.js";
+export type { PoolLimits } from "./performers/sqlite/query-pool.js";
 export { DEFAULT_SERVING_POLICY, type ServingPolicy } from "./policy.js";
 export type { AdvanceSample, SettleSample, SpaceStatsSnapshot } from "./stats/counters.js";
 export type { ServingReport } from "./tenure/parts.js";

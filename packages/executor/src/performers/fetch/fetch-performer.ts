@@ -1,5 +1,5 @@
 import type { Clock, JsonValue } from "@tidemark/protocol";
-import type { EffectCall, EffectPerformer } from "../../effects/performer.js";
+import type { DispatchedCall, EffectCall, EffectPerformer } from "../../effects/performer.js";
 import { withDeadline } from "../deadline.js";
 import { type EgressOptions, type EgressPolicy, egressPolicy, targetOf } from "../egress/policy.js";
 import { type Hop, isRedirect, nextHop } from "../egress/redirect.js";
@@ -15,6 +15,9 @@ export interface FetchLimits extends ExchangeLimits {
   readonly wholeMs: number;
   readonly redirects: number;
 }
+
+/** A call that may say what tells its attempts from other requests. */
+type FetchCall = EffectCall & Partial<Pick<DispatchedCall, "key">>;
 
 /** What {@link createFetchPerformer} is made with. */
 export interface FetchPerformerOptions {
@@ -63,8 +66,8 @@ class FetchPerformer implements EffectPerformer {
     this.#ca = options.ca;
   }
 
-  async perform(call: EffectCall): Promise<JsonValue> {
-    const { first, check } = readFetchRequest(this.#policy, call.request);
+  async perform(call: FetchCall): Promise<JsonValue> {
+    const { first, check } = readFetchRequest(this.#policy, call.request, call.key);
     const { status, headers, body } = await withDeadline(
       {
         clock: this.#clock,

@@ -17,6 +17,8 @@ const MAX_URL_LENGTH = 8_192;
 const MAX_BODY_BYTES = 1_048_576;
 const MAX_HEADERS = 32;
 const MAX_HEADER_LENGTH = 8_192;
+/** Asking twice for one of these is asking once. */
+const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 const FetchSchema = z.strictObject({
@@ -30,17 +32,28 @@ const FetchSchema = z.strictObject({
 /**
  * Reads `{ url, method?, headers?, body?, schema? }`. A body that is text goes as it is, any other as JSON.
  *
+ * A request that changes something carries its memo key as `idempotency-key`: where a process dies in between it is
+ * made again, under the same key (field fault OB-01).
+ *
  * @throws EffectError "invalid", or "refused" (reason `header`) for a header that is not open to requests.
  */
-export function readFetchRequest(policy: EgressPolicy, request: JsonValue): FetchRequest {
+export function readFetchRequest(
+  policy: EgressPolicy,
+  request: JsonValue,
+  key?: string,
+): FetchRequest {
   const parsed = parseRequest("fetchData", FetchSchema, request);
   const method = (parsed.method ?? "GET").toUpperCase();
   if (!METHODS.includes(method)) throw invalid(`method: one of ${METHODS.join(", ")}`);
   const body = bodyOf(method, parsed.body);
+  const own =
+    key === undefined || SAFE_METHODS.has(method)
+      ? {}
+      : { "idempotency-key": headerValue("idempotency-key", key) };
   const first = {
     url: urlOf(parsed.url),
     method,
-    headers: headersOf(policy, parsed.headers ?? {}, body?.type),
+    headers: { ...own, ...headersOf(policy, parsed.headers ?? {}, body?.type) },
     body: body?.bytes,
   };
   return { first, check: parsed.schema === undefined ? undefined : schemaCheck(parsed.schema) };
@@ -58,7 +71,7 @@ function urlOf(text: string): URL {
 
 function bodyOf(method: string, body: JsonValue | undefined) {
   if (body === undefined) return undefined;
-  if (method === "GET" || method === "HEAD") throw invalid(`body: a ${method} has none`);
+  if (SAFE_METHODS.has(method)) throw invalid(`body: a ${method} has none`);
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const bytes = Buffer.from(text, "utf8");
   if (bytes.byteLength > MAX_BODY_BYTES) {

@@ -17,13 +17,13 @@ const MessageSchema = z.strictObject({
 const ParamsSchema = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   topP: z.number().min(0).max(1).optional(),
-  maxTokens: z.int().min(1).max(1_000_000).optional(),
-  stop: z.array(z.string().min(1).max(200)).max(4).optional(),
+  maxTokens: z.int().min(1).optional(),
+  stop: z.array(z.string().max(256)).max(16).optional(),
   seed: z.int().optional(),
 });
 
 const TextSchema = z.strictObject({
-  model: z.string().min(1).max(200).optional(),
+  model: z.string().min(1).max(256).optional(),
   messages: z.array(MessageSchema).min(1).max(MAX_MESSAGES),
   params: ParamsSchema.optional(),
 });

@@ -81,6 +81,26 @@ test("[EX-Y7] no other header is sent, and none that is the connection's", async
   ]);
 });
 
+test("[EX-Y16] a request that changes something carries its memo key, and no other does", async () => {
+  const server = await startServer(({ path }, response) => {
+    if (path === "/away") response.writeHead(307, { location: `${server.url}/` });
+    response.end();
+  });
+  const { fetch } = fetchingFrom([server]);
+  const key = "memo:abc" as const;
+  await fetch(get(server.url, { method: "POST" }), { key } as object);
+  await fetch(get(server.url, { method: "POST" }), { key } as object);
+  await fetch(get(server.url), { key } as object);
+  await fetch(get(`http://a.example:${server.port}/away`, { method: "PUT" }), { key } as object);
+  expect(server.seen.map(({ headers }) => headers["idempotency-key"])).toEqual([
+    key,
+    key,
+    undefined,
+    key,
+    undefined, // Another origin's, after the redirect.
+  ]);
+});
+
 test("[EX-Y12] an answer that is not of the asked schema is an error", async () => {
   const server = await startServer(({ path }, response) => {
     response.setHeader("content-type", "application/json");
