@@ -30,6 +30,8 @@ export interface ServingPolicy {
   readonly maintenanceEveryMs: number;
   /** A park's runtime is disposed within it, or abandoned (LS-10). */
   readonly parkDisposeTimeoutMs: number;
+  /** Deferrals in a row after which a demanded root's structure counts as stuck (seed 001 §7). */
+  readonly structureStuckAfter: number;
   /** How long an idle park's runtime is kept for the space's next tenure; 0 disposes at every park (§1). */
   readonly parkedRuntimeRetentionMs: number;
   /** Runtimes kept across the host; 0 keeps none. */
@@ -60,6 +62,7 @@ export const DEFAULT_SERVING_POLICY: ServingPolicy = {
   compactMaxEntries: 10_000,
   maintenanceEveryMs: 60_000,
   parkDisposeTimeoutMs: 5_000,
+  structureStuckAfter: 8,
   parkedRuntimeRetentionMs: 600_000,
   maxParkedRuntimes: 8,
   maxOutstandingEffects: DEFAULT_MAX_OUTSTANDING_EFFECTS,

@@ -317,6 +317,7 @@ describe("a kept runtime", () => {
     const hooks = {
       wake: () => undefined,
       live: () => live,
+      staying: () => live,
       onYield: () => undefined,
       confirmLease: () => true,
     };

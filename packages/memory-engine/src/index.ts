@@ -50,6 +50,7 @@ export type {
 } from "./sqlite/driver.js";
 export { openBetterSqlite3, type BetterSqlite3Options } from "./sqlite/better-sqlite3.js";
 export { STORE_VERSION } from "./migrations/migrate.js";
+export { linkedNodes } from "./piece/piece-index.js";
 // The memory server's exports follow below this line.
 export { MemoryServer } from "./server/memory-server.js";
 export { DEFAULT_SERVER_POLICY, type ServerPolicy } from "./server/policy.js";

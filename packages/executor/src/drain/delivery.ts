@@ -24,6 +24,7 @@ import type { ServingView } from "../replica/serving-view.js";
 import type { SpaceStats } from "../stats/counters.js";
 import type { Draft, Wave, WaveAccumulator } from "../wave/accumulator.js";
 import type { Contribution } from "../wave/contribution.js";
+import type { StreamLoad } from "../tenure/structure-loads.js";
 import { actorOf, endDraft, handlingDraft } from "../wave/draft.js";
 import type { Runnable } from "./places.js";
 
@@ -44,6 +45,8 @@ export type DeliveryResult =
   /** The way to the seal failed: the entry is pending, and time must pass. */
   | { readonly kind: "failed" }
   /** The tenure ended meanwhile. */
+  /** What it reads is on its way, or cannot be loaded: the entry parks at the head (R22). */
+  | { readonly kind: "load-parked"; readonly on: InstanceKey; readonly failed: boolean }
   | { readonly kind: "abandoned" };
 
 /** What a {@link Deliveries} is made of. */
@@ -61,7 +64,7 @@ export interface DeliveryOptions {
     preflight(reads: readonly ReadEntry[]): void;
     notify(changes: readonly Change[], cause: "external" | "rollback"): void;
   };
-  readonly prepare: (stream: DocId) => { readonly ok: boolean; readonly reason?: string };
+  readonly prepare: (stream: DocId) => StreamLoad;
   readonly pass: (gate: GateName, event: EventId) => Promise<void> | undefined;
   /** A wave of this space that is being committed: a late seal waits for its outcome. */
   readonly committing: () => Promise<void> | undefined;
@@ -115,7 +118,11 @@ export class Deliveries {
     const prepared = this.#options.prepare(event.stream);
     if (!prepared.ok) {
       this.#coming = undefined;
-      return { kind: "not-run", reason: prepared.reason ?? "no handler" };
+      const { load, reason } = prepared;
+      if (load !== undefined) {
+        return { kind: "load-parked", on: load.on, failed: load.error !== undefined };
+      }
+      return { kind: "not-run", reason };
     }
     this.#preflight(event.stream);
     const held = this.#options.pass("handler:before-run", event.eventId);
@@ -246,9 +253,14 @@ export class Deliveries {
       case "refused":
         return this.#sealEnd(running, copy, { kind: "refused", error: textOf(outcome.error) });
       case "not-run":
-        return { kind: "not-run", reason: outcome.reason };
+        return outcome.on === undefined
+          ? { kind: "not-run", reason: outcome.reason }
+          : { kind: "load-parked", on: outcome.on, failed: true };
       case "pending":
-        return { kind: "failed" };
+        // A pull that was given up waits for nothing that would tell of its end.
+        return this.#options.view.read(outcome.on).state === "pending"
+          ? { kind: "load-parked", on: outcome.on, failed: false }
+          : { kind: "failed" };
     }
   }
 

@@ -7,12 +7,14 @@ import type {
   DocId,
   GateName,
   EventId,
+  InstanceKey,
   Seq,
   StreamEntry,
 } from "@tidemark/protocol";
 import type { EventTask } from "@tidemark/scheduler";
 import type { ServingPolicy } from "../policy.js";
 import type { SpaceStats } from "../stats/counters.js";
+import type { StreamLoad } from "../tenure/structure-loads.js";
 import type { WaveAccumulator } from "../wave/accumulator.js";
 import type { Contribution } from "../wave/contribution.js";
 import { endDraft } from "../wave/draft.js";
@@ -42,9 +44,9 @@ export interface DrainOptions {
   /** Moves the replica up to the store, if it may move now. */
   readonly catchUp: () => boolean;
   /** Loads what handles the stream; the reason where nothing does. */
-  readonly prepare: (
-    stream: DocId,
-  ) => { readonly ok: true } | { readonly ok: false; readonly reason: string };
+  readonly prepare: (stream: DocId) => StreamLoad;
+  /** Whether the load of an instance is on its way. */
+  readonly isPending: (key: InstanceKey) => boolean;
   readonly deliver: (event: Runnable) => DeliveryResult | Promise<DeliveryResult>;
   /** Takes back the dispatch whose body has not begun. */
   readonly recall: () => void;
@@ -71,6 +73,10 @@ export class Drain {
   #pending = 0;
   #backstop: Cancellable | undefined;
   #floor: Seq | undefined;
+  /** What ended the last pass waits for a load. */
+  #loadParked = false;
+  /** The head that waits for a load: not dispatched again while that load is pending. */
+  #parkedOn: { readonly place: PlaceKey; readonly load: InstanceKey } | undefined;
   /** What was read of the store in an earlier one is not queued any more. */
   #era = 0;
 
@@ -125,6 +131,7 @@ export class Drain {
     if (!this.#armed || !this.#options.live()) return;
     this.#armed = false;
     this.#floor = undefined;
+    this.#loadParked = false;
     const asked = this.#askStore;
     const pending = asked ? this.#options.entries.pending(ENTRIES_PER_PASS) : this.#takeArrived();
     this.#pending = pending.length;
@@ -138,12 +145,18 @@ export class Drain {
       if (typeof taken === "boolean" ? taken : await taken) continue;
       this.#floor = entry.seq;
       this.#askStore = true;
-      if (entry.seq <= upTo)
-        this.#options.stats.events.arrivalHeldDeferrals += pending.length - at - 1;
+      if (entry.seq <= upTo) this.#held(pending.length - at - 1);
       return;
     }
     if (asked) this.#askStore = pending.length === ENTRIES_PER_PASS;
     if (this.#askStore || this.#arrived.length > 0) this.#armed = true;
+  }
+
+  /** Later arrivals that the entry before them holds back. */
+  #held(followers: number): void {
+    const { events } = this.#options.stats;
+    if (this.#loadParked) events.loadParkDeferrals += followers;
+    else events.arrivalHeldDeferrals += followers;
   }
 
   /** Leaves alone what is in flight without looking for it. */
@@ -234,8 +247,16 @@ export class Drain {
       return true;
     }
     if (this.#passOver(entry, key, consumed.get(eventKey(entry)))) return true;
+    const parked = this.#parkedOn;
+    if (parked?.place === key && this.#options.isPending(parked.load)) {
+      return this.#park(key, parked.load, false);
+    }
     const prepared = this.#options.prepare(entry.stream);
-    if (!prepared.ok) return this.#defer(entry, first, prepared.reason);
+    if (!prepared.ok) {
+      const { load, reason } = prepared;
+      if (load === undefined) return this.#defer(entry, first, reason);
+      return this.#park(key, load.on, load.error !== undefined);
+    }
     const held = this.#options.pass("drain:before-queue", entry.eventId);
     if (held === undefined) return this.#enqueue(entry, key);
     const era = this.#era;
@@ -315,6 +336,12 @@ export class Drain {
         stats.events.arrivalHeldDeferrals += this.#sweep();
         this.#defer(entry, this.#isFirst(entry), result.reason);
         return;
+      case "load-parked":
+        this.#guard.release(key);
+        this.#askStore = true;
+        this.#park(key, result.on, result.failed);
+        this.#held(this.#sweep());
+        return;
       case "failed":
         this.#guard.release(key);
         this.#sweep();
@@ -358,6 +385,21 @@ export class Drain {
     stats.events.dropped += 1;
     accumulator.seal(endDraft(runnableOf(entry), { kind: "dropped", reason }));
     this.#guard.set(key, "notice");
+    return false;
+  }
+
+  /**
+   * Parks the head on a load (R22): it holds every later arrival and spends no deferral. The load's end
+   * has it scanned again; one that failed is tried again at the backstop. Always false: the scan ends.
+   */
+  #park(place: PlaceKey, load: InstanceKey, failed: boolean): false {
+    const { events } = this.#options.stats;
+    this.#loadParked = true;
+    this.#parkedOn = { place, load };
+    events.loadParkDeferrals += 1;
+    if (!failed) return false;
+    events.loadParkFailures += 1;
+    this.#armBackstop();
     return false;
   }
 

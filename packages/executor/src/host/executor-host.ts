@@ -13,6 +13,7 @@ import type { PatternRegistry } from "@tidemark/runtime";
 import { EgressBudget } from "../effects/budget.js";
 import type { EffectPerformers } from "../effects/performer.js";
 import { resolvePolicy, type ServingPolicy } from "../policy.js";
+import { storeLoads, type DocumentLoads } from "../replica/loads.js";
 import { SpaceStats, type SpaceStatsSnapshot } from "../stats/counters.js";
 import { sumStats } from "../stats/sum.js";
 import { SpaceServer } from "../tenure/space-server.js";
@@ -34,6 +35,8 @@ export interface ExecutorHostOptions {
   /** Identity of the service; the host adds a part that this process alone has (seed 001 §2, DR1). */
   readonly service?: string;
   readonly holder?: HolderId;
+  /** Where serving replicas load documents from; by default the co-hosted store, which answers at once. */
+  readonly loads?: DocumentLoads;
   /** Who does what effectful nodes ask for; a built-in without a performer is an error there. */
   readonly effects?: EffectPerformers;
   readonly report?: (report: ServingReport) => void;
@@ -158,7 +161,15 @@ export class ExecutorHost {
   }
 
   #slotHost(): SlotHost {
-    const { memory, patterns, clock, gates, report, effects = {} } = this.#options;
+    const {
+      memory,
+      patterns,
+      clock,
+      gates,
+      report,
+      effects = {},
+      loads = storeLoads,
+    } = this.#options;
     const told = report ?? (() => undefined);
     return {
       clock,
@@ -179,6 +190,7 @@ export class ExecutorHost {
             ids: this.#ids,
             policy: this.#policy,
             stats: this.#statsOf(space),
+            loads,
             performers: effects,
             budget: this.#budgetOf(space),
             report: told,

@@ -1,19 +1,27 @@
 import type { ServedSpace } from "@tidemark/memory-engine";
-import { docKind, parseInstanceKey, type Clock, type InstanceKey } from "@tidemark/protocol";
+import {
+  parseInstanceKey,
+  SPACE_SCOPE_KEY,
+  type Clock,
+  type DocId,
+  type InstanceKey,
+} from "@tidemark/protocol";
 import type { Scheduler } from "@tidemark/scheduler";
 import type { SpaceStats } from "../stats/counters.js";
-import type { Pieces } from "../tenure/pieces.js";
+import { isRoot } from "../tenure/pieces.js";
 import { DemandRegistry } from "./demand.js";
 
 /** What a {@link DemandPass} is made of. */
 export interface DemandPassOptions {
   readonly served: Pick<ServedSpace, "demand">;
   readonly scheduler: Pick<Scheduler, "demand" | "stats">;
-  readonly pieces: Pieces;
+  /** Loads the structure behind what is demanded, and forgets what it decided of what is not any more. */
+  readonly structure: { demand(id: DocId): void; leave(id: DocId): void };
   readonly clock: Clock;
   readonly sliceMs: number;
   readonly stats: SpaceStats;
-  readonly live: () => boolean;
+  /** Whether the tenure goes on: its end, graceful ones included, ends the loading of structure. */
+  readonly staying: () => boolean;
 }
 
 /** Session reference of the warm demand: no pair, no session (seed 001 §1). */
@@ -28,6 +36,8 @@ export class DemandPass {
   readonly #registry = new DemandRegistry();
   readonly #warm = new Set<InstanceKey>();
   readonly #folded = { enters: 0, leaves: 0 };
+  /** Demanded, and not entered yet: a pass that its deadline cut goes on with the next cycle. */
+  readonly #entering = new Set<InstanceKey>();
   #warmShare: { readonly keys: ReadonlySet<InstanceKey> } | undefined;
   #armed = true;
 
@@ -35,9 +45,14 @@ export class DemandPass {
     this.#options = options;
   }
 
-  /** Whether a pass is owed. */
+  /** Whether a pass is owed, or the rest of one. */
   get isArmed(): boolean {
-    return this.#armed;
+    return this.#armed || this.#entering.size > 0;
+  }
+
+  /** Whether a pass was cut: structure that is demanded is not loaded, and nothing is proven idle. */
+  get isCut(): boolean {
+    return this.#entering.size > 0;
   }
 
   arm(): void {
@@ -56,54 +71,78 @@ export class DemandPass {
     this.#warm.clear();
     this.#warmShare = undefined;
     const none = new Map<string, never>();
-    for (const key of this.#registry.reconcile(none).left) {
-      this.#options.scheduler.demand(key, false);
-    }
+    this.#leave(this.#registry.reconcile(none).left);
     this.#gauge(none);
     this.#armed = true;
   }
 
-  /** One pass; it gives up control after every slice, between two roots. */
-  async run(): Promise<void> {
-    if (!this.#armed) return;
-    this.#armed = false;
+  /**
+   * One pass. It gives up control after every slice, between two roots, and stops at `deadlineAt`
+   * (monotonic ms): the next call goes on where it stopped (seed 001 §7, under §3's flush deadline).
+   */
+  async run(deadlineAt: number): Promise<void> {
+    if (!this.isArmed) return;
     const { clock, stats } = this.#options;
     const began = clock.monotonic();
-    const shares = new Map<string, { readonly keys: ReadonlySet<InstanceKey> }>(
-      this.#options.served.demand(),
-    );
+    if (this.#armed) this.#reconcile();
+    await this.#enter(deadlineAt);
+    stats.demand.demandPassMs += clock.monotonic() - began;
+    this.#gaugeWriters();
+  }
+
+  #reconcile(): void {
+    this.#armed = false;
+    const { served, stats } = this.#options;
+    const shares = new Map<string, { readonly keys: ReadonlySet<InstanceKey> }>(served.demand());
     if (this.#warmShare !== undefined) shares.set(WARM, this.#warmShare);
     const moves = this.#registry.reconcile(shares);
-    for (const key of moves.left) this.#options.scheduler.demand(key, false);
-    await this.#enter(moves.entered);
+    this.#leave(moves.left);
+    for (const key of moves.entered) this.#entering.add(key);
+    stats.demand.structureRootsPreloaded += addressesOf(moves.entered);
     stats.demand.demandPasses += 1;
-    stats.demand.demandPassMs += clock.monotonic() - began;
     stats.demand.demandKeysReconciled += moves.reconciled;
     this.#gauge(shares);
   }
 
-  async #enter(keys: readonly InstanceKey[]): Promise<void> {
-    const { scheduler, pieces, clock, sliceMs, live, stats } = this.#options;
-    let slice = clock.monotonic();
+  #leave(keys: readonly InstanceKey[]): void {
+    const { scheduler, structure } = this.#options;
     for (const key of keys) {
+      if (this.#entering.delete(key)) continue;
+      scheduler.demand(key, false);
+      structure.leave(parseInstanceKey(key).id);
+    }
+  }
+
+  async #enter(deadlineAt: number): Promise<void> {
+    const { scheduler, structure, clock, sliceMs, staying } = this.#options;
+    let slice = clock.monotonic();
+    for (const key of this.#entering) {
+      this.#entering.delete(key);
       scheduler.demand(key, true);
-      const { id } = parseInstanceKey(key);
-      if (docKind(id) === "piece") stats.demand.structureRootsPreloaded += 1;
-      pieces.ensureRoot(id);
-      if (clock.monotonic() - slice < sliceMs) continue;
+      structure.demand(parseInstanceKey(key).id);
+      const now = clock.monotonic();
+      if (now >= deadlineAt) return;
+      if (now - slice < sliceMs) continue;
       await new Promise<void>((resolve) => void clock.immediate(resolve));
-      if (!live()) return;
+      if (!staying()) return;
       slice = clock.monotonic();
     }
   }
 
   #gauge(shares: ReadonlyMap<string, { readonly keys: ReadonlySet<InstanceKey> }>): void {
     const { demand } = this.#options.stats;
-    const { demandRootEnters, demandRootLeaves } = this.#options.scheduler.stats;
-    demand.demandedRows = [...shares.values()].reduce((sum, { keys }) => sum + keys.size, 0);
+    const rows = (session: string): number => shares.get(session)?.keys.size ?? 0;
+    // Warm demand has no session and no demanding pair (seed 001 §1).
+    demand.demandedRows = [...shares.keys()].reduce((sum, one) => sum + rows(one), 0) - rows(WARM);
+    demand.demandedPairs = this.#registry.pairs - rows(WARM);
     demand.demandedInstances = this.#registry.instances;
     demand.demandedInstancesMax = Math.max(demand.demandedInstancesMax, this.#registry.instances);
-    demand.demandedPairs = this.#registry.pairs;
+    this.#gaugeWriters();
+  }
+
+  #gaugeWriters(): void {
+    const { demand } = this.#options.stats;
+    const { demandRootEnters, demandRootLeaves } = this.#options.scheduler.stats;
     demand.demandedWriters = demandRootEnters - demandRootLeaves;
     demand.demandedWritersMax = Math.max(demand.demandedWritersMax, demand.demandedWriters);
     demand.demandRootEnters += demandRootEnters - this.#folded.enters;
@@ -111,4 +150,14 @@ export class DemandPass {
     this.#folded.enters = demandRootEnters;
     this.#folded.leaves = demandRootLeaves;
   }
+}
+
+/** Root addresses that a pass asks for: the demanded instance, and for a scoped one the space's as well. */
+function addressesOf(keys: readonly InstanceKey[]): number {
+  let addresses = 0;
+  for (const key of keys) {
+    const { id, scopeKey } = parseInstanceKey(key);
+    if (isRoot(id)) addresses += scopeKey === SPACE_SCOPE_KEY ? 1 : 2;
+  }
+  return addresses;
 }

@@ -1,4 +1,12 @@
-import type { AcceptedCommit, Clock, EventId, GateName, Gates, SpaceId } from "@tidemark/protocol";
+import type {
+  AcceptedCommit,
+  Clock,
+  EventId,
+  GateName,
+  Gates,
+  Seq,
+  SpaceId,
+} from "@tidemark/protocol";
 import type { Scheduler, SettleResult } from "@tidemark/scheduler";
 import type { Cascade } from "../drain/cascade.js";
 import type { Deliveries } from "../drain/delivery.js";
@@ -7,7 +15,7 @@ import type { EffectOutbox } from "../effects/outbox.js";
 import type { ServingPolicy } from "../policy.js";
 import type { Replica } from "../replica/replica.js";
 import type { SpaceStats } from "../stats/counters.js";
-import type { Pieces } from "../tenure/pieces.js";
+import type { StructureLoads } from "../tenure/structure-loads.js";
 import type { WaveAccumulator } from "../wave/accumulator.js";
 import { moveReplica } from "./barrier.js";
 import type { CommitStep } from "./commit-step.js";
@@ -26,7 +34,7 @@ export interface LoopParts {
   readonly replica: Replica;
   readonly accumulator: WaveAccumulator;
   readonly scheduler: Pick<Scheduler, "notify" | "settle" | "stats" | "inEvent" | "busy">;
-  readonly pieces: Pieces;
+  readonly structure: StructureLoads;
   readonly demand: DemandPass;
   readonly drain: Drain;
   readonly cascade: Cascade;
@@ -58,15 +66,16 @@ export class ServingLoop {
   }
 
   async cycle(): Promise<CycleEnd> {
-    const { demand, drain, coverage, scheduler, clock, policy, live } = this.#parts;
+    const { drain, coverage, scheduler, clock, policy, live } = this.#parts;
     coverage.cycles += 1;
     await this.#barrier();
     await this.#answers();
-    await demand.run();
+    this.#parts.structure.retryOwed();
+    const spent = await this.#load();
     await drain.scan();
     if (!live()) return { again: false, atRest: false };
-    // Gates above may have held for any time: the deadline bounds the work that follows.
-    const deadlineAt = clock.monotonic() + policy.flushDeadlineMs;
+    // The gates above may have held for any time: the deadline bounds the work.
+    const deadlineAt = clock.monotonic() + policy.flushDeadlineMs - spent;
     const result = await scheduler.settle({ deadlineAt });
     if (!live()) return { again: false, atRest: false };
     const quiet = this.#judge(result);
@@ -101,9 +110,19 @@ export class ServingLoop {
     if (effects.due && live() && !deliveries.bodyRunning) await effects.land();
   }
 
+  /** The demand pass, with half of the flush deadline at most. Returns the milliseconds that it took of it. */
+  async #load(): Promise<number> {
+    const { demand, clock, policy } = this.#parts;
+    const share = policy.flushDeadlineMs / 2;
+    const began = clock.monotonic();
+    await demand.run(began + share);
+    return Math.min(share, clock.monotonic() - began);
+  }
+
   #apply(commits: readonly AcceptedCommit[]): boolean {
     if (commits.length === 0) return false;
-    const { replica, accumulator, scheduler, pieces, drain, coverage, stats, isOwn } = this.#parts;
+    const { replica, accumulator, scheduler, structure, drain, coverage, stats, isOwn } =
+      this.#parts;
     const changes = moveReplica(replica, accumulator.view, commits, isOwn);
     scheduler.notify(changes, "external");
     for (const commit of commits) {
@@ -112,21 +131,34 @@ export class ServingLoop {
       drain.offer(commit);
       if (commit.class === "authored") stats.events.appended += commit.appends.length;
     }
-    pieces.follow(commits);
+    structure.follow(commits);
     return true;
   }
 
   /** True quiescence, or an exhausted cycle (seed 001 §3). */
   #judge(result: SettleResult): boolean {
-    const { scheduler, stats, cascade, coverage, drain, deliveries } = this.#parts;
+    const { scheduler, stats, cascade, coverage, deliveries } = this.#parts;
     const quiet = result.state === "idle" && scheduler.stats.backingOff === 0;
     if (result.state !== "idle") {
       stats.counts.wavesBudgetExhausted += 1;
       // Copies of this wave run in it or not at all; nothing runs between here and its close.
       cascade.purge();
     }
-    if (quiet && !deliveries.bodyRunning) coverage.idle(drain.floor);
-    return quiet && !deliveries.bodyRunning;
+    if (!quiet || deliveries.bodyRunning) return false;
+    if (this.#loaded) coverage.idle(this.#floor);
+    return true;
+  }
+
+  /** Nothing that is demanded waits for a load (seed 001 §3, prefix coverage). */
+  get #loaded(): boolean {
+    return !this.#parts.demand.isCut && this.#parts.replica.pending === 0;
+  }
+
+  /** W stays below the first input that is not visible, or that may have re-armed a root. */
+  get #floor(): Seq | undefined {
+    const [first, second] = [this.#parts.drain.floor, this.#parts.structure.floor];
+    if (first === undefined || second === undefined) return first ?? second;
+    return first < second ? first : second;
   }
 
   async #commit(quiet: boolean): Promise<void> {
@@ -143,10 +175,10 @@ export class ServingLoop {
   }
 
   #more(): boolean {
-    const { scheduler, inbox, demand, drain, deliveries, effects } = this.#parts;
+    const { scheduler, inbox, demand, drain, deliveries, structure, effects } = this.#parts;
     const { queued, queuedEvents } = scheduler.stats;
     if (queued > 0 || (queuedEvents > 0 && !scheduler.inEvent())) return true;
-    if (drain.isArmed || demand.isArmed) return true;
+    if (drain.isArmed || demand.isArmed || structure.due) return true;
     return (!inbox.isEmpty || effects.due) && !deliveries.bodyRunning;
   }
 

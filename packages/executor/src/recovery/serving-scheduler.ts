@@ -34,6 +34,11 @@ export class ServingScheduler extends Scheduler {
     return this.#readers.has(key);
   }
 
+  /** Dirties whoever read the instance, whatever its value: its load had failed and would succeed now. */
+  rearmReaders(key: InstanceKey): void {
+    for (const handle of this.#readers.handlesOf(key)) this.rearm(handle);
+  }
+
   /** Forgets what removed nodes read. Proportional to what all nodes read: for quiet moments. */
   forgetRemoved(): void {
     this.#readers.sweep();
@@ -60,6 +65,15 @@ class ReadersOfDocuments {
 
   has(key: InstanceKey): boolean {
     return this.#counts.has(key);
+  }
+
+  /** Proportional to what all nodes read. */
+  handlesOf(key: InstanceKey): readonly NodeHandle[] {
+    const handles: NodeHandle[] = [];
+    for (const [{ handle }, keys] of this.#reads) {
+      if (handle?.registered === true && keys.has(key)) handles.push(handle);
+    }
+    return handles;
   }
 
   replace(reader: Reader, reads: readonly ReadEntry[]): void {

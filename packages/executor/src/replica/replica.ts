@@ -10,6 +10,7 @@ import {
   type JsonValue,
   type Seq,
 } from "@tidemark/protocol";
+import type { LoadAnswer } from "./loads.js";
 
 /** What a {@link Replica} needs. */
 export interface ReplicaOptions {
@@ -24,6 +25,8 @@ export interface ReplicaOptions {
   isOwn(commit: AcceptedCommit): boolean;
   /** The replica took something in: a load, or commits at a barrier. */
   onTake?(): void;
+  /** One load of what the store holds; where absent, the store's own word. @throws as a failed load */
+  load?(key: InstanceKey, read: () => Held): LoadAnswer;
 }
 
 const EVICTION_SLACK = 1.1;
@@ -35,15 +38,19 @@ interface Slot {
 
 /**
  * The executor's copy of the space: the documents read so far, all at one seq. It moves only at frame
- * barriers, between actions; a miss loads synchronously from the store as of that seq (R25).
+ * barriers, between actions; a miss loads synchronously as of that seq, and its load may answer that
+ * the document is on its way or cannot be had (R25).
  */
 export class Replica implements BaseView {
   readonly #options: ReplicaOptions;
   readonly #slots = new Map<InstanceKey, Slot>();
   /** Instances that are not held and that a wave of ours wrote above the replica's seq. */
   readonly #unseen = new Map<InstanceKey, Seq>();
+  /** What the last load of each instance came to that is not held. */
+  readonly #missing = new Map<InstanceKey, Exclude<LoadAnswer, { state: "held" }>>();
   #seq: Seq;
   #loads = 0;
+  #pending = 0;
 
   constructor(options: ReplicaOptions) {
     this.#options = options;
@@ -65,16 +72,42 @@ export class Replica implements BaseView {
     return this.#loads;
   }
 
-  /** Never pending: what is not held is loaded. @throws what the engine throws */
-  get(key: InstanceKey): Held {
+  /** Documents that somebody has read and that are on their way. */
+  get pending(): number {
+    return this.#pending;
+  }
+
+  /** Whether every load came to its document. */
+  get isComplete(): boolean {
+    return this.#missing.size === 0;
+  }
+
+  /** What is not held is loaded; `undefined` where that load is pending or has failed. */
+  get(key: InstanceKey): Held | undefined {
     const slot = this.#slots.get(key);
     if (slot !== undefined) {
       slot.used = true;
       return slot.held;
     }
     const held = this.#load(key);
-    this.#slots.set(key, { held, used: true });
+    if (held !== undefined) this.#slots.set(key, { held, used: true });
     return held;
+  }
+
+  /** Why an instance is not held, as its last load had it. */
+  missing(key: InstanceKey): Exclude<LoadAnswer, { state: "held" }> | undefined {
+    return this.#missing.get(key);
+  }
+
+  /** Lets copies go, and what loads came to: the next read of each is a load again, at the same seq. */
+  forget(keys: Iterable<InstanceKey>): void {
+    for (const key of keys) {
+      this.#settle(key);
+      const slot = this.#slots.get(key);
+      if (slot === undefined) continue;
+      this.#slots.delete(key);
+      this.acceptUnseen(key, slot.held.seq);
+    }
   }
 
   /** The instances that these commits change and that somebody here holds or reads, own ones aside. */
@@ -119,6 +152,7 @@ export class Replica implements BaseView {
   accept(key: InstanceKey, value: JsonValue | undefined, seq: Seq): void {
     const slot = this.#slots.get(key);
     const held: Held = { value, seq, coverClass: "derived" };
+    this.#settle(key);
     if (slot === undefined) this.#slots.set(key, { held, used: true });
     else slot.held = held;
   }
@@ -137,18 +171,45 @@ export class Replica implements BaseView {
   clear(): void {
     this.#unseen.clear();
     this.#slots.clear();
+    this.#missing.clear();
+    this.#pending = 0;
   }
 
   #refresh(key: InstanceKey): void {
     const slot = this.#slots.get(key);
-    if (slot !== undefined) slot.held = this.#load(key);
+    if (slot === undefined) return;
+    const held = this.#load(key);
+    if (held === undefined) this.#slots.delete(key);
+    else slot.held = held;
   }
 
-  #load(key: InstanceKey): Held {
-    const { id, scopeKey } = parseInstanceKey(key);
+  #load(key: InstanceKey): Held | undefined {
     this.#loads += 1;
     this.#options.onTake?.();
-    return this.#options.engine.read(id, scopeKey, { at: this.#unseen.get(key) ?? this.#seq });
+    const answer = this.#ask(key);
+    this.#settle(key);
+    if (answer.state === "held") return answer.held;
+    this.#missing.set(key, answer);
+    if (answer.state === "pending") this.#pending += 1;
+    return undefined;
+  }
+
+  #settle(key: InstanceKey): void {
+    if (this.#missing.get(key)?.state === "pending") this.#pending -= 1;
+    this.#missing.delete(key);
+  }
+
+  #ask(key: InstanceKey): LoadAnswer {
+    const { engine, load } = this.#options;
+    const { id, scopeKey } = parseInstanceKey(key);
+    const unseen = this.#unseen.get(key) ?? this.#seq;
+    const at = unseen > this.#seq ? unseen : this.#seq;
+    const read = (): Held => engine.read(id, scopeKey, { at });
+    try {
+      return load?.(key, read) ?? { state: "held", held: read() };
+    } catch (error) {
+      return { state: "failed", error };
+    }
   }
 
   /** What the replica has caught up with is loaded at its own seq again; the map is in order of seq. */

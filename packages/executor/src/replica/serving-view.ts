@@ -9,27 +9,31 @@ import type { ReadState, StateView } from "@tidemark/runtime";
 export class ServingView implements StateView {
   readonly #layers: LayeredView;
   readonly #space: SpaceId;
+  readonly #missing: (key: InstanceKey) => Exclude<ReadState, { state: "held" }> | undefined;
   #trace: Set<InstanceKey> | undefined;
 
-  constructor(space: SpaceId, layers: LayeredView) {
+  /** `missing` says why an instance is not held. */
+  constructor(
+    space: SpaceId,
+    layers: LayeredView,
+    missing: (key: InstanceKey) => Exclude<ReadState, { state: "held" }> | undefined = () =>
+      undefined,
+  ) {
     this.#space = space;
     this.#layers = layers;
+    this.#missing = missing;
   }
 
   read(key: InstanceKey, space?: SpaceId): ReadState {
     if (space !== undefined && space !== this.#space)
       return { state: "failed", error: foreign(space) };
     this.#trace?.add(key);
-    try {
-      const held = this.#layers.get(key);
-      if (held === undefined) return { state: "pending" };
-      const { value, seq } = held;
-      return this.#layers.has(key)
-        ? { state: "held", value, seq, unconfirmed: true }
-        : { state: "held", value, seq };
-    } catch (error) {
-      return { state: "failed", error };
-    }
+    const held = this.#layers.get(key);
+    if (held === undefined) return this.#missing(key) ?? { state: "pending" };
+    const { value, seq } = held;
+    return this.#layers.has(key)
+      ? { state: "held", value, seq, unconfirmed: true }
+      : { state: "held", value, seq };
   }
 
   /** Traces into `into` until the next call; `undefined` ends it. */

@@ -3,6 +3,8 @@ export interface TenureHooks {
   readonly wake: () => void;
   /** Whether what they do may still be committed. */
   readonly live: () => boolean;
+  /** Whether the tenure has not begun to end. */
+  readonly staying: () => boolean;
   readonly onYield: () => void;
   readonly confirmLease: () => boolean;
 }
@@ -40,6 +42,8 @@ export class TenureBinding implements TenureHooks {
   };
 
   readonly live = (): boolean => this.#tenure?.live() === true;
+
+  readonly staying = (): boolean => this.#tenure?.staying() === true;
 
   readonly onYield = (): void => this.#tenure?.onYield();
 

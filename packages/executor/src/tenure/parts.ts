@@ -1,4 +1,4 @@
-import type { ServedSpace } from "@tidemark/memory-engine";
+import type { ServedSpace, Subscription } from "@tidemark/memory-engine";
 import type {
   AcceptedCommit,
   Clock,
@@ -24,6 +24,7 @@ import { gateOf, ServingLoop } from "../loop/loop.js";
 import type { ServingPolicy } from "../policy.js";
 import { BasisRecovery } from "../recovery/basis-recovery.js";
 import { ServingScheduler } from "../recovery/serving-scheduler.js";
+import type { DocumentLoads, LoadAnswer, LoadNews } from "../replica/loads.js";
 import { Replica } from "../replica/replica.js";
 import { ServingView } from "../replica/serving-view.js";
 import type { SpaceStats } from "../stats/counters.js";
@@ -32,6 +33,7 @@ import { WaveSeal } from "../wave/wave-seal.js";
 import type { OwnTenure } from "../wave/store-view.js";
 import { TenureBinding, type TenureHooks } from "./binding.js";
 import { Pieces } from "./pieces.js";
+import { StructureLoads } from "./structure-loads.js";
 import type { ServingReport } from "./report.js";
 
 export type { ServingReport } from "./report.js";
@@ -46,6 +48,8 @@ export interface TenureOptions {
   readonly ids: IdSource;
   readonly policy: ServingPolicy;
   readonly stats: SpaceStats;
+  /** Where the replica's documents come from. */
+  readonly loads: DocumentLoads;
   readonly performers: EffectPerformers;
   /** What may leave the space, over all its tenures. */
   readonly budget: EgressBudget;
@@ -71,7 +75,7 @@ export class TenureParts {
   readonly accumulator: WaveAccumulator;
   readonly coverage: CoverageKeeper;
   readonly inbox: Inbox;
-  readonly pieces: Pieces;
+  readonly structure: StructureLoads;
   readonly deliveries: Deliveries;
   readonly cascade: Cascade;
   readonly drain: Drain;
@@ -86,6 +90,7 @@ export class TenureParts {
   readonly #view: ServingView;
   readonly #own: OwnTenure;
   readonly #pass: ReturnType<typeof gateOf>;
+  #news: Subscription | undefined;
 
   constructor(options: TenureOptions) {
     this.#options = options;
@@ -97,10 +102,10 @@ export class TenureParts {
     this.scheduler = this.#buildScheduler();
     this.replica = this.#buildReplica(start.head);
     this.accumulator = new WaveAccumulator(this.replica);
-    this.#view = new ServingView(space, this.accumulator.view);
+    this.#view = new ServingView(space, this.accumulator.view, (key) => this.replica.missing(key));
     this.coverage = new CoverageKeeper(space, clock, stats, start);
     this.inbox = new Inbox(served, this.binding.wake);
-    this.pieces = this.#buildPieces();
+    this.structure = this.#buildStructure();
     this.deliveries = this.#buildDeliveries();
     this.cascade = this.#buildCascade();
     this.drain = this.#buildDrain();
@@ -117,6 +122,8 @@ export class TenureParts {
     this.drain.reopen();
     this.effects.open();
     this.inbox.open(this.replica.seq);
+    const { loads, served } = this.#options;
+    this.#news = loads.watch(served.space, (news) => this.news(news));
   }
 
   /** Whether they hold an idle state over the store's head, and nothing that only this tenure can end. */
@@ -133,6 +140,7 @@ export class TenureParts {
       drain.isEmpty &&
       !deliveries.bodyRunning &&
       commits.committing === undefined &&
+      replica.isComplete &&
       replica.seq === this.#options.served.engine.head()
     );
   }
@@ -157,11 +165,25 @@ export class TenureParts {
   /** The tenure ends: its subscriptions, timers and demand go, and the terminal verdicts that came with it. */
   leave(): void {
     this.inbox.close();
+    this.#news?.close();
     this.drain.close();
     this.effects.close();
     this.demand.leave();
-    this.pieces.leave();
+    this.structure.clear();
     this.coverage.leave();
+  }
+
+  /** Loads came to be useless, or ones that had failed would succeed now (R25). */
+  news({ kind, keys }: LoadNews): void {
+    if (kind === "forgotten") return this.replica.forget(keys);
+    const waited = keys.filter((key) => this.replica.missing(key) !== undefined);
+    if (waited.length === 0) return;
+    this.replica.forget(waited);
+    this.runtime.arrived(waited);
+    for (const key of waited) this.scheduler.rearmReaders(key);
+    this.structure.settled(waited);
+    this.drain.arm();
+    this.binding.wake();
   }
 
   /** Whether a commit is one of this tenure's own (seed 001 §3, self-echo). */
@@ -184,7 +206,7 @@ export class TenureParts {
   }
 
   #buildReplica(seq: Seq): Replica {
-    const { served, policy } = this.#options;
+    const { served, policy, loads } = this.#options;
     return new Replica({
       engine: served.engine,
       seq,
@@ -192,18 +214,28 @@ export class TenureParts {
       isRead: (key) => this.scheduler.isRead(key),
       isOwn: (commit) => this.isOwn(commit),
       onTake: this.binding.took,
+      load: (key, read) => loads.load(served.space, key, read),
     });
   }
 
-  #buildPieces(): Pieces {
-    const { served, stats, report } = this.#options;
-    const { space } = served;
-    return new Pieces({
-      engine: served.engine,
-      view: this.accumulator.view,
-      runtime: () => this.runtime,
+  #buildStructure(): StructureLoads {
+    const { served, stats, policy, report } = this.#options;
+    const { space, engine } = served;
+    const { view } = this.accumulator;
+    return new StructureLoads({
+      pieces: new Pieces({
+        engine,
+        view,
+        failureOf: (key) => failureOf(this.replica.missing(key)),
+        runtime: () => this.runtime,
+      }),
+      engine,
+      replica: this.replica,
+      view,
       stats,
-      report: (piece, error) => report({ kind: "piece-failed", space, piece, error }),
+      stuckAfter: policy.structureStuckAfter,
+      reportFailure: (piece, error) => report({ kind: "piece-failed", space, piece, error }),
+      reportStuck: (root, deferrals) => report({ kind: "structure-stuck", space, root, deferrals }),
     });
   }
 
@@ -218,7 +250,7 @@ export class TenureParts {
       view: this.#view,
       runtime: () => this.runtime,
       scheduler: this.scheduler,
-      prepare: (stream) => this.pieces.ensureStream(stream),
+      prepare: (stream) => this.structure.stream(stream),
       pass: this.#pass,
       committing: () => this.commits.committing,
       onSends: (contribution) => this.cascade.follow(contribution),
@@ -250,7 +282,8 @@ export class TenureParts {
       queue: this.scheduler,
       seq: () => this.replica.seq,
       catchUp: () => this.loop.catchUp(),
-      prepare: (stream) => this.pieces.ensureStream(stream),
+      prepare: (stream) => this.structure.stream(stream),
+      isPending: (key) => this.replica.missing(key)?.state === "pending",
       deliver: (event) => this.deliveries.deliver(event),
       recall: () => this.deliveries.recall(),
       pass: this.#pass,
@@ -332,7 +365,7 @@ export class TenureParts {
       ids,
       report: (told) => report({ kind: "runtime", space, report: told }),
       recovered: (action, scopeKey) => recovery.take(action, scopeKey),
-      ensureOwner: (id) => this.pieces.ensureRoot(id),
+      ensureOwner: (id) => this.structure.read(id),
     });
   }
 
@@ -341,11 +374,11 @@ export class TenureParts {
     return new DemandPass({
       served,
       scheduler: this.scheduler,
-      pieces: this.pieces,
+      structure: this.structure,
       clock,
       sliceMs: policy.yieldSliceMs,
       stats,
-      live: this.binding.live,
+      staying: this.binding.staying,
     });
   }
 
@@ -361,7 +394,7 @@ export class TenureParts {
       replica: this.replica,
       accumulator: this.accumulator,
       scheduler: this.scheduler,
-      pieces: this.pieces,
+      structure: this.structure,
       demand: this.demand,
       drain: this.drain,
       cascade: this.cascade,
@@ -390,4 +423,8 @@ function readStart({ served }: TenureOptions): Start {
     standing: engine.commitsSince(watermark),
     recovery: new BasisRecovery({ space, basis: engine.basis }),
   };
+}
+
+function failureOf(answer: Exclude<LoadAnswer, { state: "held" }> | undefined): unknown {
+  return answer?.state === "failed" ? answer.error : undefined;
 }

@@ -1,42 +1,67 @@
 import type { Engine } from "@tidemark/memory-engine";
 import {
   docKind,
+  getAt,
   instanceKey,
   isTidemarkError,
   SPACE_SCOPE_KEY,
-  type AcceptedCommit,
   type DocId,
   type Held,
   type InstanceKey,
   type JsonValue,
 } from "@tidemark/protocol";
 import type { Runtime } from "@tidemark/runtime";
-import type { SpaceStats } from "../stats/counters.js";
 
 /** What {@link Pieces} needs. */
 export interface PiecesOptions {
   readonly engine: Pick<Engine, "pieceOf">;
   readonly view: { get(key: InstanceKey): Held | undefined };
+  /** Why a document is not held: absent where its load is pending. */
+  readonly failureOf: (key: InstanceKey) => unknown;
   readonly runtime: () => Pick<Runtime, "startPiece" | "swap" | "stopPiece" | "streamOwner">;
-  readonly stats: SpaceStats;
-  readonly report: (piece: DocId, error: unknown) => void;
 }
 
-/** Whether a piece serves. */
-export type Loaded = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+/** A load that has not come to an end, or came to a bad one. */
+export interface Unloaded {
+  readonly on: InstanceKey;
+  /** Absent while it is pending. */
+  readonly error?: unknown;
+}
 
-const OK: Loaded = { ok: true };
+/** What loading the structure behind a document came to. */
+export type Loading =
+  | { readonly kind: "started" }
+  /** Nothing here points at a pattern. */
+  | { readonly kind: "bare"; readonly reason: string }
+  /** What it needs could not be read. */
+  | { readonly kind: "unloaded"; readonly load: Unloaded; readonly reason: string }
+  /** The pattern is unknown, or its graph cannot be built. */
+  | {
+      readonly kind: "threw";
+      readonly piece: DocId;
+      readonly error: unknown;
+      readonly reason: string;
+    };
+
+/** A loading and the documents it looked at: a commit that touches one may change its answer. */
+export type Loaded = Loading & { readonly observed: readonly DocId[] };
+
+/** What became of the pieces whose documents moved. */
+export interface Moved {
+  /** Served before and gone now. */
+  readonly stopped: readonly DocId[];
+  /** Could not follow their pointer: the graph before stands (seed 001 §3e). */
+  readonly stuck: readonly { readonly piece: DocId; readonly error: unknown }[];
+}
 
 /**
- * Loads the graph structure that demanded values and queued events need, and no more (seed 001 §1):
- * the piece of a demanded node or of an event's stream is started when it is first needed, and follows
- * its document from then on (§3e).
+ * The pieces that serve: each is started when something first needs it, and follows its document from
+ * then on (seed 001 §1, §3e). What cannot be started yet is for others to remember.
  */
 export class Pieces {
   readonly #options: PiecesOptions;
-  readonly #started = new Map<DocId, JsonValue>();
-  /** Roots that name no piece yet, and pieces that could not start: a piece document re-arms them. */
-  readonly #waiting = new Map<DocId, string>();
+  /** The document each was built from; absent where the graph is an older pointer's. */
+  readonly #started = new Map<DocId, JsonValue | undefined>();
 
   constructor(options: PiecesOptions) {
     this.#options = options;
@@ -47,113 +72,120 @@ export class Pieces {
     return this.#started.size;
   }
 
-  /** Demanded roots whose structure could not be loaded. */
-  get waiting(): number {
-    return this.#waiting.size;
+  /** Starts what derives a document, if it does not serve yet. */
+  load(id: DocId): Loaded {
+    const piece = docKind(id) === "piece" ? id : this.#options.engine.pieceOf(id);
+    if (piece !== undefined) return this.#ensure(piece, id);
+    return { kind: "bare", reason: `no piece has ${id}`, observed: [id] };
   }
 
-  /** Loads what derives a demanded document. Ids that are never a piece's count nothing. */
-  ensureRoot(id: DocId): void {
-    const kind = docKind(id);
-    if (kind === "piece") this.#ensure(id);
-    else if (kind === "node") this.#ensureOwner(id);
-  }
-
-  /** Loads what handles a stream. */
-  ensureStream(stream: DocId): Loaded {
+  /** Starts what handles a stream. */
+  loadStream(stream: DocId): Loaded {
     const { engine, runtime } = this.#options;
-    if (runtime().streamOwner(stream) !== undefined) return OK;
+    const observed: DocId[] = [stream];
+    if (runtime().streamOwner(stream) !== undefined) return { kind: "started", observed };
     const piece = engine.pieceOf(stream);
-    if (piece === undefined) return { ok: false, reason: `no piece has the stream ${stream}` };
-    const loaded = this.#ensure(piece);
-    if (!loaded.ok) return loaded;
-    return runtime().streamOwner(stream) === undefined
-      ? { ok: false, reason: `the pattern of ${piece} has no handler for ${stream}` }
-      : OK;
+    if (piece === undefined)
+      return { kind: "bare", reason: `no piece has the stream ${stream}`, observed };
+    const loaded = this.#ensure(piece, stream);
+    if (loaded.kind !== "started" || runtime().streamOwner(stream) !== undefined) return loaded;
+    return {
+      kind: "bare",
+      reason: `the pattern of ${piece} has no handler for ${stream}`,
+      observed,
+    };
   }
 
-  /** A frame barrier moved piece documents: swaps, removals, and roots that may load now. */
-  follow(commits: readonly AcceptedCommit[]): void {
-    const touched = new Set<DocId>();
-    for (const commit of commits) {
-      for (const { id, scopeKey } of commit.changes) {
-        if (scopeKey === SPACE_SCOPE_KEY && docKind(id) === "piece") touched.add(id);
+  /** A frame barrier moved these piece documents. */
+  follow(touched: Iterable<DocId>): Moved {
+    const stopped: DocId[] = [];
+    const stuck: { readonly piece: DocId; readonly error: unknown }[] = [];
+    for (const piece of touched) {
+      if (!this.#started.has(piece)) continue;
+      const held = this.#read(piece);
+      // Its load has not come to an end: it is looked at again when it has.
+      if (held === undefined) continue;
+      if (held.value === undefined) {
+        this.#stop(piece);
+        stopped.push(piece);
+        continue;
       }
+      const error = this.#swap(piece, held.value);
+      if (error !== undefined) stuck.push({ piece, error: error.thrown });
     }
-    if (touched.size === 0) return;
-    for (const id of touched) if (this.#started.has(id)) this.#swap(id);
-    this.#retry();
+    return { stopped, stuck };
   }
 
-  /** Demand has gone, and with it what was decided of its roots; pieces that serve go on (seed 001 §7). */
-  leave(): void {
-    this.#waiting.clear();
+  #ensure(piece: DocId, asked: DocId): Loaded {
+    const observed = piece === asked ? [piece] : [asked, piece];
+    if (this.#started.has(piece)) return { kind: "started", observed };
+    const held = this.#read(piece);
+    if (held === undefined) return { ...this.#unloaded(piece), observed };
+    if (held.value === undefined)
+      return { kind: "bare", reason: `the piece ${piece} does not exist`, observed };
+    if (!pointsAtPattern(held.value))
+      return { kind: "bare", reason: `${piece} is no piece: it names no pattern`, observed };
+    return { ...this.#start(piece, held.value), observed };
   }
 
-  /** What a wave of our own wrote may name pieces too. */
-  retry(): void {
-    if (this.#waiting.size > 0) this.#retry();
-  }
-
-  #retry(): void {
-    const roots = [...this.#waiting.keys()];
-    this.#waiting.clear();
-    this.#options.stats.counts.structureLoadRearmed += roots.length;
-    for (const id of roots) this.ensureRoot(id);
-  }
-
-  #ensureOwner(node: DocId): void {
-    const piece = this.#options.engine.pieceOf(node);
-    if (piece !== undefined) {
-      this.#ensure(piece);
-      return;
-    }
-    this.#options.stats.counts.structureLoadTerminal += 1;
-    this.#waiting.set(node, `no piece has the node ${node}`);
-  }
-
-  #ensure(piece: DocId): Loaded {
-    if (this.#started.has(piece)) return OK;
-    const value = this.#read(piece);
-    if (value === undefined) {
-      this.#options.stats.counts.structureLoadDeferred += 1;
-      return this.#wait(piece, `the piece ${piece} does not exist`);
-    }
-    return this.#attempt(piece, value, () => this.#options.runtime().startPiece(piece, value));
-  }
-
-  #swap(piece: DocId): void {
-    const value = this.#read(piece);
-    if (value === undefined) {
-      this.#started.delete(piece);
-      this.#options.runtime().stopPiece(piece);
-      return;
-    }
-    if (value === this.#started.get(piece)) return;
-    this.#attempt(piece, value, () => this.#options.runtime().swap(piece, value));
-  }
-
-  #attempt(piece: DocId, value: JsonValue, start: () => unknown): Loaded {
+  #start(piece: DocId, value: JsonValue): Loading {
     try {
-      start();
+      this.#options.runtime().startPiece(piece, value);
       this.#started.set(piece, value);
-      return OK;
+      return { kind: "started" };
     } catch (error) {
-      this.#options.stats.counts.structureLoadFailures += 1;
-      this.#options.report(piece, error);
-      this.#started.delete(piece);
-      const words =
-        error instanceof Error || isTidemarkError(error) ? (error as Error).message : "";
-      return this.#wait(piece, `the piece ${piece} could not start: ${words}`);
+      const reason = `the piece ${piece} could not start: ${wordsOf(error)}`;
+      return { kind: "threw", piece, error, reason };
     }
   }
 
-  #wait(piece: DocId, reason: string): Loaded {
-    this.#waiting.set(piece, reason);
-    return { ok: false, reason };
+  #unloaded(piece: DocId): Loading {
+    const on = keyOf(piece);
+    const error = this.#options.failureOf(on);
+    const reason = `the piece ${piece} is not loaded`;
+    return { kind: "unloaded", load: error === undefined ? { on } : { on, error }, reason };
   }
 
-  #read(piece: DocId): JsonValue | undefined {
-    return this.#options.view.get(instanceKey(piece, SPACE_SCOPE_KEY))?.value;
+  #swap(piece: DocId, value: JsonValue): { readonly thrown: unknown } | undefined {
+    if (value === this.#started.get(piece)) return undefined;
+    try {
+      this.#options.runtime().swap(piece, value);
+      this.#started.set(piece, value);
+      return undefined;
+    } catch (error) {
+      this.#started.set(piece, undefined);
+      return { thrown: error };
+    }
   }
+
+  #stop(piece: DocId): void {
+    this.#started.delete(piece);
+    this.#options.runtime().stopPiece(piece);
+  }
+
+  #read(piece: DocId): Held | undefined {
+    return this.#options.view.get(keyOf(piece));
+  }
+}
+
+/** Whether a document can have structure behind it at all: others are never a piece's. */
+export function isRoot(id: DocId): boolean {
+  const kind = docKind(id);
+  return kind === "piece" || kind === "node";
+}
+
+/** Whether a piece's document says which pattern it is of. */
+export function pointsAtPattern(value: JsonValue | undefined): boolean {
+  if (value === undefined) return false;
+  const id = getAt(value, ["pattern", "id"]);
+  const version = getAt(value, ["pattern", "version"]);
+  return typeof id === "string" && typeof version === "string";
+}
+
+function keyOf(piece: DocId): InstanceKey {
+  return instanceKey(piece, SPACE_SCOPE_KEY);
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error || isTidemarkError(error) ? (error as Error).message : "";
 }

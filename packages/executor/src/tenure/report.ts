@@ -32,5 +32,12 @@ export type ServingReport =
       readonly action: ActionId;
       readonly error: unknown;
     }
+  | {
+      /** A demanded root that keeps not being there: at the threshold and at each doubling of it. */
+      readonly kind: "structure-stuck";
+      readonly space: SpaceId;
+      readonly root: string;
+      readonly deferrals: number;
+    }
   | { readonly kind: "tenure-failed"; readonly space: SpaceId; readonly error: unknown }
   | { readonly kind: "dispose-late"; readonly space: SpaceId; readonly afterMs: number };

@@ -146,6 +146,7 @@ export class SpaceServer {
       wake: () => this.#wake.signal(),
       // A graceful stop lets the cycle that runs commit; every other end stops commits at once.
       live: () => this.#lease.held && (this.#ending === undefined || this.#ending === "stopped"),
+      staying: () => this.#ending === undefined,
       onYield: () => this.#lease.renewIfDue(),
       confirmLease: () => this.#lease.confirm(),
     });

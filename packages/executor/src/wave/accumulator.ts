@@ -19,7 +19,7 @@ export type Draft = Omit<Contribution, "id" | "basis" | "previous" | "layer">;
 /** The replica, as far as a wave moves it. */
 export interface WaveBase extends BaseView {
   readonly seq: Seq;
-  get(key: InstanceKey): Held;
+  get(key: InstanceKey): Held | undefined;
   accept(key: InstanceKey, value: JsonValue | undefined, seq: Seq): void;
   /** Whether anybody here holds or reads the instance; where absent, everybody might. */
   concerns?(key: InstanceKey): boolean;
@@ -159,7 +159,10 @@ export class WaveAccumulator {
           unseen.add(key);
           continue;
         }
-        values.set(key, this.view.get(key)?.value);
+        const held = this.view.get(key);
+        // Over a base that cannot be had: what landed is loaded with the rest, once it can.
+        if (held === undefined) unseen.add(key);
+        else values.set(key, held.value);
       }
     }
     this.#replay(wave, plan, values, unseen);
@@ -176,7 +179,7 @@ export class WaveAccumulator {
     wave: Wave,
     plan: WavePlan,
     values: Map<InstanceKey, JsonValue | undefined>,
-    unseen: ReadonlySet<InstanceKey>,
+    unseen: Set<InstanceKey>,
   ): void {
     const replayed = new LayeredView(this.#base);
     const keys = new Set<InstanceKey>();
@@ -191,7 +194,11 @@ export class WaveAccumulator {
       }
       if (ops.size > 0) replayed.push({ ops });
     }
-    for (const key of keys) values.set(key, replayed.get(key)?.value);
+    for (const key of keys) {
+      const held = replayed.get(key);
+      if (held === undefined) unseen.add(key);
+      else values.set(key, held.value);
+    }
   }
 
   #takeBack(contributions: readonly Contribution[]): void {

@@ -25,6 +25,7 @@ import {
 import { describePiece, PatternRegistry, type Pattern } from "@tidemark/runtime";
 import { EgressBudget } from "../../src/effects/budget.js";
 import { resolvePolicy } from "../../src/policy.js";
+import { storeLoads, type DocumentLoads } from "../../src/replica/loads.js";
 import { SpaceStats } from "../../src/stats/counters.js";
 import type { TenureOptions } from "../../src/tenure/parts.js";
 import {
@@ -73,6 +74,7 @@ export interface WorldOptions extends TestServerOptions {
   readonly effects?: EffectPerformers;
   /** Without it the host is started. */
   readonly started?: boolean;
+  readonly loads?: DocumentLoads;
 }
 
 export async function createWorld(options: WorldOptions): Promise<World> {
@@ -89,7 +91,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
 /** Another host over the same memory server, as a restarted executor would be. */
 export function createHost(
   t: TestServer,
-  options: Pick<WorldOptions, "patterns" | "policy2" | "effects">,
+  options: Pick<WorldOptions, "patterns" | "policy2" | "loads" | "effects">,
   reports: ServingReport[] = [],
   seed = 7,
 ): ExecutorHost {
@@ -101,6 +103,7 @@ export function createHost(
     gates: t.gates,
     random: seededRandom(seed),
     policy: options.policy2 ?? {},
+    ...(options.loads === undefined ? {} : { loads: options.loads }),
     ...(options.effects === undefined ? {} : { effects: options.effects }),
     report: (report) => void reports.push(report),
   });
@@ -124,6 +127,7 @@ export function tenureOptions(
     performers: {},
     budget: new EgressBudget(t.clock, { maxOutstanding: 0, ratePerSecond: 0 }),
     stats: new SpaceStats(),
+    loads: storeLoads,
     report: () => undefined,
   };
 }

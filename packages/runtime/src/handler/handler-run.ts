@@ -39,7 +39,13 @@ export type HandlerOutcome =
   /** It threw, aborted, or its payload does not parse: an error consequence, and no writes. */
   | { readonly kind: "errored"; readonly error: TidemarkError }
   /** Its body did not run, or ran into an input that cannot be loaded: nothing is sealed (FS-04). */
-  | { readonly kind: "not-run"; readonly reason: string; readonly error?: unknown }
+  | {
+      readonly kind: "not-run";
+      readonly reason: string;
+      /** The input, and why it cannot be loaded. */
+      readonly on?: InstanceKey;
+      readonly error?: unknown;
+    }
   /** An input is not there yet; the attempt is abandoned and comes again under the same key (R22). */
   | { readonly kind: "pending"; readonly on: InstanceKey }
   /** The destination refused the run by a typed verdict. */
@@ -118,7 +124,7 @@ function endOf(
   const { suspension } = tx;
   if (suspension?.kind === "failed") {
     const reason = `${suspension.on} cannot be loaded`;
-    return { kind: "not-run", reason, error: suspension.error };
+    return { kind: "not-run", reason, on: suspension.on, error: suspension.error };
   }
   if (suspension !== undefined) return { kind: "pending", on: suspension.on };
   if (tx.aborted !== undefined) return { kind: "errored", error: tx.aborted };

@@ -7,7 +7,7 @@ import {
   type TidemarkError,
 } from "@tidemark/protocol";
 import type { Step, StepOf, Verb } from "../scenario/steps.js";
-import { gateError } from "../world/gate-errors.js";
+import { gateError, loadError } from "../world/gate-errors.js";
 import type { World } from "../world/world.js";
 import { StepFailure } from "./failure.js";
 import { NotSupportedYetError } from "./not-supported.js";
@@ -260,6 +260,18 @@ const ACTIONS: Actions = {
     await world.drain();
   },
 
+  loads: async (world, { value: [address, what], beside: { proven = true } }) => {
+    const { space, key } = world.places.place(address);
+    if (what === "heal") {
+      world.loads.heal(space, key);
+    } else {
+      // A class that nobody serves yet is told here, and not where the load would fail.
+      loadError(what, proven);
+      world.loads.fail(space, key, () => loadError(what, proven));
+    }
+    await world.drain();
+  },
+
   compact: async (world, { value }) => {
     world.compact(value);
     await world.drain();
@@ -269,7 +281,6 @@ const ACTIONS: Actions = {
     world.marks.set(value, world.observer(value).head());
   },
 
-  loads: notYet("step loads"),
   respond: notYet("step respond"),
   retry: notYet("step retry"),
   dismiss: notYet("step dismiss"),

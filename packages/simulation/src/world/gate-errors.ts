@@ -15,7 +15,15 @@ export type FailureClass = (typeof FAILURE_CLASSES)[number];
 
 /** The error that a failing gate throws. */
 export function gateError(failure: FailureClass, proven: boolean): Error {
-  const message = `the scenario fails this gate with ${failure}`;
+  return errorOf(failure, proven, `the scenario fails this gate with ${failure}`);
+}
+
+/** What a load that the scenario fails comes to. */
+export function loadError(failure: FailureClass, proven: boolean): Error {
+  return errorOf(failure, proven, `the scenario fails this load with ${failure}`);
+}
+
+function errorOf(failure: FailureClass, proven: boolean, message: string): Error {
   switch (failure) {
     case "io":
       return new StorageError(message, { kind: "io" });

@@ -1,4 +1,4 @@
-import { ExecutorHost, type ServingPolicy } from "@tidemark/executor";
+import { type DocumentLoads, ExecutorHost, type ServingPolicy } from "@tidemark/executor";
 import {
   type Engine,
   folderStores,
@@ -22,6 +22,7 @@ export interface ProcessOptions {
   readonly transport: TransportKind;
   readonly patterns: PatternRegistry;
   readonly policy: Partial<ServingPolicy>;
+  readonly loads: DocumentLoads;
   /** Without a host the process admits and serves reads, and derives nothing. */
   readonly serving: boolean;
 }
@@ -70,6 +71,7 @@ export class ServerProcess {
           gates: options.gates,
           random: options.random,
           policy: options.policy,
+          loads: this.#whileAlive(options.loads),
         })
       : undefined;
   }
@@ -115,6 +117,14 @@ export class ServerProcess {
   async dispose(): Promise<void> {
     this.crash();
     await this.#listener?.close();
+  }
+
+  /** What becomes of loads is no news to the dead. */
+  #whileAlive(loads: DocumentLoads): DocumentLoads {
+    return {
+      load: (space, key, read) => loads.load(space, key, read),
+      watch: (space, fn) => loads.watch(space, (news) => (this.#alive ? fn(news) : undefined)),
+    };
   }
 
   #remembering(stores: StoreProvider, onStore: (engine: Engine) => void): StoreProvider {

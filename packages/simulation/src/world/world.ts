@@ -22,6 +22,7 @@ import { type GateWatcher, WorldGates } from "./gates.js";
 import { completedRuns, sumCounter } from "./inspect.js";
 import { foundSpace, ownerOf } from "./found-space.js";
 import { BEFORE_ALL, StoreObserver } from "./observer.js";
+import { WorldLoads } from "./loads.js";
 import { WorldPatterns } from "./patterns.js";
 import { hashOf, Places } from "./places.js";
 import { ServerProcess } from "./process.js";
@@ -57,6 +58,7 @@ export class World {
   readonly clock: VirtualClock;
   readonly gates: WorldGates;
   readonly places: Places;
+  readonly loads = new WorldLoads();
   readonly clients = new Map<string, ScenarioClient>();
   readonly events = new Map<string, NamedEvent>();
   readonly commits = new Map<string, Seq>();
@@ -208,6 +210,7 @@ export class World {
       transport: serving ? this.#options.transport : "loopback",
       patterns: this.#patterns.forServer(),
       policy: servingPolicy(this.#scenario.policy),
+      loads: this.loads,
       serving,
     });
   }
