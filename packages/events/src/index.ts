@@ -37,4 +37,5 @@ export {
 } from "./identity/event-id.js";
 export { deriveEventKey, EVENT_KEY_PREFIX, type EventKeyInput } from "./identity/event-key.js";
 export { canonicalStream } from "./identity/stream-link.js";
+export { markEvent, marksIn, marksOf, marksProblem, type EventMarks } from "./trust/event-marks.js";
 export { advanceFrontier, isBehindFrontier, type FrontierEntry } from "./watermark/frontier.js";

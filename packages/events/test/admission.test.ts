@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { admitAppend, parseAuthoredEntry, type AppendEnvelope } from "../src/index.js";
+import { admitAppend, marksIn, parseAuthoredEntry, type AppendEnvelope } from "../src/index.js";
 import { A1, ANA, at, BEN, ev, STREAM } from "./kit.js";
 
 const ENVELOPE: AppendEnvelope = {
@@ -138,4 +138,24 @@ test("[EV-A5] a payload keeps an own __proto__ key as data", () => {
 test("[EV-A5] an entry without a payload carries null", () => {
   expect(parseAuthoredEntry({ eventId: "e1" }).payload).toBeNull();
   expect(parseAuthoredEntry({ eventId: "e1", retryOf: "e0" }).retryOf).toBe(ev("e0"));
+});
+
+test.each([
+  ["an attestation that is false", { rendererTrusted: false }],
+  ["an attestation that is a number", { rendererTrusted: 1 }],
+  ["injected keys that are no list", { runtimeInjectedEventKeys: { at: true } }],
+  ["injected keys that are no keys", { runtimeInjectedEventKeys: [null] }],
+])("[EV-T2] an authored entry with %s is refused", (_what, fields) => {
+  expect(refusal({ eventId: "e1", payload: null, ...fields })).toMatchObject({ code: "protocol" });
+});
+
+test("[EV-T3] an authored entry has the marks of its fields, and none that its payload claims", () => {
+  const marks = { rendererTrusted: true, runtimeInjectedEventKeys: ["at"] } as const;
+  const entryOf = (fields: object): unknown => {
+    const verdict = admitAppend(EMPTY, parseAuthoredEntry({ eventId: "e1", ...fields }), ENVELOPE);
+    return verdict.ok ? marksIn(verdict.entry) : verdict.error;
+  };
+
+  expect(entryOf({ payload: null, ...marks })).toEqual(marks);
+  expect(entryOf({ payload: { ...marks } })).toEqual({});
 });

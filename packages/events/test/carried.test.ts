@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { stampCarried, type CarriedEntry } from "../src/index.js";
+import { marksIn, stampCarried, type CarriedEntry } from "../src/index.js";
 import { A1, ANA, at, ev, OTHER_STREAM, STREAM } from "./kit.js";
 
 const COMMIT = { seq: at(20), at: 9_000 };
@@ -71,4 +71,26 @@ test("[EV-L4] one id twice on one stream is refused, and on two streams it is tw
   expect(stampCarried([carried(), carried({ stream: OTHER_STREAM })], COMMIT).entries).toHaveLength(
     2,
   );
+});
+
+test.each([
+  ["a renderer's attestation that is false", { rendererTrusted: false }],
+  ["one that is a word", { rendererTrusted: "true" }],
+  ["injected keys that are no list", { runtimeInjectedEventKeys: "at" }],
+  ["injected keys that are no keys", { runtimeInjectedEventKeys: [1] }],
+])("[EV-T2] a carried entry with %s is refused", (_what, fields) => {
+  const bad = { ...carried(), ...fields } as unknown as CarriedEntry;
+
+  expect(() => stampCarried([bad], COMMIT)).toThrow(expect.objectContaining({ code: "protocol" }));
+});
+
+test("[EV-T3] a carried entry keeps its own marks, and gets none from its payload", () => {
+  const marks = { rendererTrusted: true, runtimeInjectedEventKeys: ["at"] } as const;
+  const payload = { ...marks };
+  const { entries } = stampCarried(
+    [carried({ ...marks, payload }), carried({ eventId: ev("c2"), payload })],
+    COMMIT,
+  );
+
+  expect(entries.map((entry) => marksIn(entry))).toEqual([marks, {}]);
 });

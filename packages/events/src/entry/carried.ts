@@ -5,6 +5,7 @@ import {
   type Seq,
   type StreamEntry,
 } from "@tidemark/protocol";
+import { marksProblem } from "../trust/event-marks.js";
 import { applyMark } from "./end.js";
 
 /**
@@ -73,6 +74,8 @@ function checkCarried(entry: CarriedEntry): void {
   if (firedAt.clientSeq !== undefined) throw carriedError(entry, "carries a clientSeq");
   const foreign = Object.keys(entry).find((field) => !CARRIED_FIELDS.has(field));
   if (foreign !== undefined) throw carriedError(entry, `carries the field ${foreign}`);
+  const forged = marksProblem(entry);
+  if (forged !== undefined) throw carriedError(entry, forged);
 }
 
 function carriedError(entry: CarriedEntry, what: string): ProtocolError {
