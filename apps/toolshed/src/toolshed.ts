@@ -14,6 +14,7 @@ import {
 } from "@tidemark/protocol";
 import { type Pattern, PatternRegistry } from "@tidemark/runtime";
 import { type Demo, openDemo } from "./demo/demo.js";
+import type { Effects } from "./effects/open-effects.js";
 import { describePatterns } from "./http/describe-patterns.js";
 import { openWeb, type Web } from "./http/web.js";
 import { describeError } from "./log/describe-error.js";
@@ -41,6 +42,8 @@ export interface ToolshedOptions {
   readonly serving?: Partial<ServingPolicy>;
   /** The shell's built files. */
   readonly shellDir?: string | undefined;
+  /** Who does what effectful nodes ask for; closed with the server. Absent: each of them fails as refused. */
+  readonly effects?: Effects;
   readonly version?: string;
 }
 
@@ -134,6 +137,7 @@ function startCore(given: ToolshedOptions): Core {
     policy: options.serving ?? {},
     report: (report) => logReport(log, report),
   });
+    ...(options.effects && { effects: options.effects.performers }),
   const loopback = createLoopback(clock);
   loopback.onConnection((connection) => memory.accept(connection));
   host.start();
@@ -155,6 +159,7 @@ function startCore(given: ToolshedOptions): Core {
       await host.stop();
       await memory.stop();
     },
+      await options.effects?.close();
   };
 }
 

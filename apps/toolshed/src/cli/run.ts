@@ -2,6 +2,7 @@ import { lunchPoll, samplePatterns } from "@tidemark/patterns";
 import { type Clock, type Random, systemClock, systemRandom } from "@tidemark/protocol";
 import type { Pattern } from "@tidemark/runtime";
 import { readConfig, type ToolshedConfig } from "../config/config.js";
+import { type Effects, openEffects } from "../effects/open-effects.js";
 import { describeError } from "../log/describe-error.js";
 import { createLog, type Log, type LogSink } from "../log/log.js";
 import { loadPatterns } from "../patterns/load-patterns.js";
@@ -40,7 +41,9 @@ export async function run(program: ProgramHost): Promise<number> {
   for (const warning of request.warnings) log("warn", warning);
   const patterns = await patternsOf(request.config);
   if (typeof patterns === "string") return refuse(program, [patterns]);
-  return serve(program, request.config, patterns, log);
+  const effects = await openEffects(request.config.effects, systemClock);
+  if (typeof effects === "string") return refuse(program, [effects]);
+  return serve(program, request.config, { patterns, effects }, log);
 }
 
 function refuse({ stderr }: ProgramHost, problems: readonly string[]): number {
@@ -55,10 +58,16 @@ async function patternsOf({ patterns }: ToolshedConfig): Promise<readonly Patter
   return loaded.ok ? [...samplePatterns, ...loaded.patterns] : loaded.problem;
 }
 
+/** What a configuration names and is already there. */
+interface Parts {
+  readonly patterns: readonly Pattern[];
+  readonly effects: Effects;
+}
+
 async function serve(
   program: ProgramHost,
   config: ToolshedConfig,
-  patterns: readonly Pattern[],
+  parts: Parts,
   log: Log,
 ): Promise<number> {
   const stopped = new Promise<string>((resolve) => {
@@ -72,7 +81,7 @@ async function serve(
   });
   let toolshed: Toolshed;
   try {
-    toolshed = await createToolshed(optionsOf(program, config, patterns, log));
+    toolshed = await createToolshed(optionsOf(program, config, parts, log));
   } catch (error) {
     const { exitCode, code, words } = explainStartupFailure(error, config);
     log("error", "start-failed", { code, exitCode });
@@ -92,10 +101,11 @@ async function serve(
 function optionsOf(
   program: ProgramHost,
   config: ToolshedConfig,
-  patterns: readonly Pattern[],
+  { patterns, effects }: Parts,
   log: Log,
 ) {
   const { host, port, dataDir, durability, flushDeadlineMs, leaseTtlMs } = config;
+  const { maxOutstandingEffects, egressRatePerSecond } = config;
   const random: Random = systemRandom;
   return {
     host,
@@ -103,6 +113,7 @@ function optionsOf(
     dataDir,
     durability,
     patterns,
+    effects,
     demo: config.demo ? (lunchPoll as unknown as Pattern) : undefined,
     clock: systemClock,
     random,
@@ -112,6 +123,8 @@ function optionsOf(
       leaseTtlMs,
       leaseRenewMs: leaseTtlMs / 3,
       parkDisposeTimeoutMs: DISPOSE_TIMEOUT_MS,
+      maxOutstandingEffects,
+      egressRatePerSecond,
     },
     shellDir: program.shellDir,
     version: program.version,

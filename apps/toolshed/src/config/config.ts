@@ -1,5 +1,7 @@
 import { parseArgs } from "node:util";
+import { readEgressSettings } from "@tidemark/executor";
 import { z } from "zod";
+import { type EffectsConfig, readEffectsConfig } from "./effects-config.js";
 
 /** How toolshed is run. Every option is a flag and an environment variable; the flag wins. */
 export interface ToolshedConfig {
@@ -14,6 +16,10 @@ export interface ToolshedConfig {
   readonly flushDeadlineMs: number;
   /** How long a lease lasts without a renewal, ms (seed 001 §2): what a standby waits for at most. */
   readonly leaseTtlMs: number;
+  /** Budget of a space's effects (seed 001 §5); 0: none. */
+  readonly maxOutstandingEffects: number;
+  readonly egressRatePerSecond: number;
+  readonly effects: EffectsConfig;
   readonly demo: boolean;
 }
 
@@ -39,7 +45,20 @@ const HELP = `toolshed: a Tidemark server on an embedded store
 
 Two processes may share a data folder: each space is served by the one that holds its lease, the other
 stands by. SERVER_EXECUTION_FLUSH_DEADLINE_MS tunes how long a wave may run before it is flushed (${DEFAULT_FLUSH_DEADLINE_MS}),
-SERVER_EXECUTION_LEASE_TTL_MS how long the lease of a process that died stands (${DEFAULT_LEASE_TTL_MS}).`;
+SERVER_EXECUTION_LEASE_TTL_MS how long the lease of a process that died stands (${DEFAULT_LEASE_TTL_MS}).
+
+What patterns may reach, by variables alone (lists have commas between):
+  EGRESS            public, or closed: nothing is fetched                                  (public)
+  EGRESS_HOSTS      the only hosts that are fetched from, as api.example or *.example
+  EGRESS_PORTS      the only ports                                                         (80,443)
+  EGRESS_NETWORKS   blocks that may be reached although not public, as 10.1.0.0/16
+  EGRESS_HEADERS    request headers beside accept, accept-language and content-type
+  LLM_URL           a provider of chat completions, as https://api.example/v1
+  LLM_MODELS        its models that may be asked, the default first
+  LLM_KEY           its key; or LLM_KEY_FILE, a file that holds it
+  LLM_OBJECT_MODE   json-schema, or json-object for one that knows no schemas              (json-schema)
+  DATABASES_DIR     databases for queries, SPACE/NAME.sqlite                               (DATA_DIR/databases)
+  SERVER_EXECUTION_MAX_OUTSTANDING_EFFECTS, SERVER_EXECUTION_EGRESS_RATE_PER_S             (16, no pacing)`;
 
 const port = z.coerce
   .number({ message: "is a number" })
@@ -88,14 +107,18 @@ export function readConfig(
     );
     return { kind: "invalid", problems };
   }
+  const { demo, patterns, ...rest } = parsed.data;
+  const effects = readEffectsConfig(env, rest.dataDir);
+  if (effects.problems.length > 0) return { kind: "invalid", problems: effects.problems };
+  const warnings: string[] = [];
+  const budget = readEgressSettings(env, (words) => warnings.push(words));
   const flush = milliseconds(env, "SERVER_EXECUTION_FLUSH_DEADLINE_MS", DEFAULT_FLUSH_DEADLINE_MS);
   const lease = milliseconds(env, "SERVER_EXECUTION_LEASE_TTL_MS", DEFAULT_LEASE_TTL_MS);
-  const { demo, patterns, ...rest } = parsed.data;
-  const tuned = { flushDeadlineMs: flush.value, leaseTtlMs: lease.value };
+  const tuned = { flushDeadlineMs: flush.value, leaseTtlMs: lease.value, ...budget };
   return {
     kind: "run",
-    config: { ...rest, patterns, demo: demo === "true", ...tuned },
-    warnings: [...flush.warnings, ...lease.warnings],
+    config: { ...rest, patterns, demo: demo === "true", effects: effects.config, ...tuned },
+    warnings: [...flush.warnings, ...lease.warnings, ...warnings],
   };
 }
 

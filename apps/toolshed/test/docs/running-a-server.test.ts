@@ -69,6 +69,23 @@ test("every variable of the table is read", () => {
 
 test("the table of exit codes is that of the program", () => {
   expect(rows("exit code").map(([code]) => Number(code))).toEqual(Object.values(EXIT));
+test("the variables of effects are those of the program, and each is read", () => {
+  const help = readConfig(["--help"], {});
+  const text = help.kind === "help" ? help.text : "";
+  const told = rows("variable").map(([variable = ""]) => variable);
+  const known = text.match(/\b(?:EGRESS|LLM|DATABASES|SERVER)[A-Z_]*\b/gu) ?? [];
+  const flagged = rows("flag").map(([, variable]) => variable);
+  expect([...told].sort()).toEqual(
+    [...new Set(known)].filter((name) => !flagged.includes(name)).sort(),
+  );
+  for (const variable of told) {
+    expect([variable, readConfig([], { [variable]: "7" })]).not.toEqual([
+      variable,
+      readConfig([], {}),
+    ]);
+  }
+});
+
 });
 
 test("the statement for a store that was put back gives it a new history", () => {
