@@ -20,6 +20,8 @@ import { openWeb, type Web } from "./http/web.js";
 import { describeError } from "./log/describe-error.js";
 import { logReport } from "./log/log-report.js";
 import type { Log } from "./log/log.js";
+import { renderMetrics } from "./metrics/exposition.js";
+import { servingMetrics } from "./metrics/serving-metrics.js";
 import { SOCKET_PATH } from "./socket/accept-sockets.js";
 import { watchRivals } from "./standby/standby.js";
 
@@ -40,10 +42,10 @@ export interface ToolshedOptions {
   readonly log?: Log;
   readonly durability?: Durability;
   readonly serving?: Partial<ServingPolicy>;
-  /** The shell's built files. */
-  readonly shellDir?: string | undefined;
   /** Who does what effectful nodes ask for; closed with the server. Absent: each of them fails as refused. */
   readonly effects?: Effects;
+  /** The shell's built files. */
+  readonly shellDir?: string | undefined;
   readonly version?: string;
 }
 
@@ -135,9 +137,9 @@ function startCore(given: ToolshedOptions): Core {
     random,
     service: "toolshed",
     policy: options.serving ?? {},
+    ...(options.effects && { effects: options.effects.performers }),
     report: (report) => logReport(log, report),
   });
-    ...(options.effects && { effects: options.effects.performers }),
   const loopback = createLoopback(clock);
   loopback.onConnection((connection) => memory.accept(connection));
   host.start();
@@ -157,9 +159,9 @@ function startCore(given: ToolshedOptions): Core {
     async close() {
       standby.close();
       await host.stop();
+      await options.effects?.close();
       await memory.stop();
     },
-      await options.effects?.close();
   };
 }
 
@@ -181,6 +183,7 @@ function webOf({ options, memory, host, serverId }: Core, demo: Demo | undefined
     onConnection: (connection) => memory.accept(connection),
     health: () => healthOf(memory, host, { version, uptimeMs: clock.now() - startedAt }),
     stats: () => ({ servingLoop: host.stats(), memory: memory.stats() }),
+    metrics: () => renderMetrics(servingMetrics(host.stats())),
     meta: () => meta,
     shellDir: options.shellDir,
   });

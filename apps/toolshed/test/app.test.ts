@@ -17,13 +17,14 @@ function appWith(sources: Partial<HttpSources> = {}) {
   return createApp({
     health: () => ({ ok: true, activeSpaces: 2 }),
     stats: () => ({ servingLoop: { waves: 3 } }),
+    metrics: () => "tidemark_waves_total 3\n",
     meta: () => ({ name: "toolshed" }),
     shellDir,
     ...sources,
   });
 }
 
-test("health, statistics and what the server is are served as JSON", async () => {
+test("[TS-R1] health, statistics and what the server is are served as JSON", async () => {
   const app = appWith();
   const health = await app.request("/api/health");
   expect([health.status, await health.json()]).toEqual([200, { ok: true, activeSpaces: 2 }]);
@@ -33,12 +34,19 @@ test("health, statistics and what the server is are served as JSON", async () =>
   expect(await (await app.request("/api/meta")).json()).toEqual({ name: "toolshed" });
 });
 
-test("a server that is not well answers 503", async () => {
+test("[TS-M4] metrics are text of their own type, of the moment", async () => {
+  const response = await appWith().request("/metrics");
+  expect([response.status, await response.text()]).toEqual([200, "tidemark_waves_total 3\n"]);
+  expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+  expect(response.headers.get("cache-control")).toBe("no-store");
+});
+
+test("[TS-R2] a server that is not well answers 503", async () => {
   const response = await appWith({ health: () => ({ ok: false }) }).request("/api/health");
   expect(response.status).toBe(503);
 });
 
-test("an unknown route of the API is an error in JSON, never the page", async () => {
+test("[TS-R2] an unknown route of the API is an error in JSON, never the page", async () => {
   const response = await appWith().request("/api/elsewhere");
   expect([response.status, await response.json()]).toEqual([
     404,
@@ -46,7 +54,7 @@ test("an unknown route of the API is an error in JSON, never the page", async ()
   ]);
 });
 
-test("the page is asked for anew each time and its assets are kept, under a policy of its own", async () => {
+test("[TS-R3] the page is asked for anew each time and its assets are kept, under a policy of its own", async () => {
   const page = await appWith().request("/");
   expect(await page.text()).toBe("<p>shell</p>");
   expect(page.headers.get("cache-control")).toBe("no-cache");
@@ -64,7 +72,7 @@ test.each([
   "/%E0%A4%A",
   "/%00",
   "/assets",
-])("%s leads to no file", async (path) => {
+])("[TS-R4] %s leads to no file", async (path) => {
   const response = await appWith().request(path);
   expect(response.status).toBe(404);
   expect(await response.text()).not.toContain("secret");
@@ -76,7 +84,7 @@ test("without a built shell there is no page, and the API is served all the same
   expect((await app.request("/api/health")).status).toBe(200);
 });
 
-test("a fault while answering is an error in JSON", async () => {
+test("[TS-R2] a fault while answering is an error in JSON", async () => {
   const app = appWith({
     stats: () => {
       throw new Error("no numbers");

@@ -1,11 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize, sep } from "node:path";
 import { Hono } from "hono";
+import { METRICS_CONTENT_TYPE } from "../metrics/exposition.js";
 
 /** What the HTTP side asks the server for. */
 export interface HttpSources {
   readonly health: () => { readonly ok: boolean; readonly [field: string]: unknown };
   readonly stats: () => unknown;
+  /** The figures of the serving loop in the text format of Prometheus. */
+  readonly metrics: () => string;
   readonly meta: () => unknown;
   /** The shell's built files; absent where it was not built. */
   readonly shellDir: string | undefined;
@@ -29,7 +32,10 @@ const PAGE_HEADERS = {
   "referrer-policy": "no-referrer",
 };
 
-/** The routes beside the socket: health, statistics, what this server is, and the shell's pages. */
+/** Figures are of the moment: no cache between keeps them. */
+const METRICS_HEADERS = { "content-type": METRICS_CONTENT_TYPE, "cache-control": "no-store" };
+
+/** The routes beside the socket: health, statistics, metrics, what this server is, and the shell's pages. */
 export function createApp(sources: HttpSources): Hono {
   const app = new Hono();
   app.get("/api/health", (c) => {
@@ -37,6 +43,7 @@ export function createApp(sources: HttpSources): Hono {
     return c.json(health, health.ok ? 200 : 503);
   });
   app.get("/api/health/stats", (c) => c.json(sources.stats() as object));
+  app.get("/metrics", (c) => c.body(sources.metrics(), 200, METRICS_HEADERS));
   app.get("/api/meta", (c) => c.json(sources.meta() as object));
   app.all("/api/*", (c) => c.json({ error: "not-found", path: c.req.path }, 404));
   app.get("*", async (c) => {

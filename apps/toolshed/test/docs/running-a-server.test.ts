@@ -9,6 +9,8 @@ import { identityFromSeed, type SpaceId, systemClock, systemRandom } from "@tide
 import { afterAll, expect, test } from "vitest";
 import { EXIT } from "../../src/cli/startup-failure.js";
 import { readConfig } from "../../src/config/config.js";
+import { SERVING_FIGURES } from "../../src/metrics/figures.js";
+import { metricName, servingMetrics } from "../../src/metrics/serving-metrics.js";
 
 const DOC = readFileSync(
   new URL("../../../../docs/guides/running-a-server.md", import.meta.url),
@@ -67,8 +69,6 @@ test("every variable of the table is read", () => {
   }
 });
 
-test("the table of exit codes is that of the program", () => {
-  expect(rows("exit code").map(([code]) => Number(code))).toEqual(Object.values(EXIT));
 test("the variables of effects are those of the program, and each is read", () => {
   const help = readConfig(["--help"], {});
   const text = help.kind === "help" ? help.text : "";
@@ -86,6 +86,23 @@ test("the variables of effects are those of the program, and each is read", () =
   }
 });
 
+test("the table of exit codes is that of the program", () => {
+  expect(rows("exit code").map(([code]) => Number(code))).toEqual(Object.values(EXIT));
+});
+
+test("[TS-M1] the metrics that the guide names are those that are served, counters and metrics in pairs", () => {
+  const stats = {
+    activeSpaces: 0,
+    push: { prioritizedSessions: 0, followerSessions: 0, mixedFlushes: 0 },
+  };
+  const names = servingMetrics(stats).map(({ name }) => name);
+  const pairs = rows("counter | metric");
+  expect(pairs.length).toBeGreaterThan(5);
+  for (const [path = "", shown = ""] of pairs) {
+    for (const [, name = ""] of shown.matchAll(/(tidemark_\w+)/gu)) expect(names).toContain(name);
+    const figure = Object.entries(SERVING_FIGURES).find(([known]) => known === path)?.[1];
+    if (figure !== undefined) expect(metricName(path, figure.type)).toBe(shown);
+  }
 });
 
 test("the statement for a store that was put back gives it a new history", () => {
