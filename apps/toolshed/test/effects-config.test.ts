@@ -6,14 +6,14 @@ import { Secret } from "../src/config/secret.js";
 
 const LLM = { LLM_URL: "https://api.example/v1", LLM_MODELS: "small, large" };
 
-test("without variables public hosts are fetched from, no model is asked, and databases lie in the data folder", () => {
+test("[TS-E1] without variables public hosts are fetched from, no model is asked, and databases lie in the data folder", () => {
   expect(readEffectsConfig({}, "/data")).toEqual({
     config: { egress: {}, llm: undefined, databases: "/data/databases" },
     problems: [],
   });
 });
 
-test("each variable narrows or opens one thing", () => {
+test("[TS-E1] each variable narrows or opens one thing", () => {
   const env = {
     EGRESS: "public",
     EGRESS_HOSTS: "api.example, *.cdn.example",
@@ -65,14 +65,14 @@ test.each([
   [{ DATABASES_DIR: "/data/x/../keys" }, "DATABASES_DIR neither is"],
   [{ DATABASES_DIR: "/data" }, "DATABASES_DIR neither is"],
   [{ DATABASES_DIR: "/" }, "DATABASES_DIR neither is"],
-])("%o stops the start, in words that name it", (env, words) => {
+])("[TS-E2] %o stops the start, in words that name it", (env, words) => {
   expect(readConfig(["--data-dir", "/data"], env)).toEqual({
     kind: "invalid",
     problems: [expect.stringContaining(words)],
   });
 });
 
-test("a budget that does not parse keeps its bound and is warned of", () => {
+test("[TS-E3] a budget that does not parse keeps its bound and is warned of", () => {
   const env = {
     SERVER_EXECUTION_MAX_OUTSTANDING_EFFECTS: "many",
     SERVER_EXECUTION_EGRESS_RATE_PER_S: "-1",
@@ -87,7 +87,7 @@ test("a budget that does not parse keeps its bound and is warned of", () => {
   });
 });
 
-test("a key shows nowhere by mistake", () => {
+test("[TS-E4] a key shows nowhere by mistake", () => {
   const request = readConfig([], { ...LLM, LLM_KEY: "sk-not-a-key" });
   const shown = [JSON.stringify(request), inspect(request, { depth: 9, showHidden: true })];
   const key = new Secret("sk-not-a-key");

@@ -76,7 +76,7 @@ function settled(cell: {
   });
 }
 
-test("effectful nodes get their answers: from a host, from a model, from a database", async () => {
+test("[TS-E5] effectful nodes get their answers: from a host, from a model, from a database", async () => {
   const asked: unknown[] = [];
   const port = await listening((request, response) => {
     asked.push(request.headers.authorization);
@@ -144,14 +144,17 @@ test.each([
     { LLM_URL: "https://api.example", LLM_MODELS: "small", LLM_KEY_FILE: "/no/key" },
     "LLM_KEY_FILE: ",
   ],
-])("%o is refused at the start with exit code 2, in words without the key", async (env, words) => {
-  const { host, output } = program(["--port", "0", "--data-dir", dataDir], env);
-  expect(await run(host)).toBe(2);
-  expect(output.text).toContain(`toolshed: ${words}`);
-  expect(output.text).not.toContain(KEY);
-});
+])(
+  "[TS-E2] %o is refused at the start with exit code 2, in words without the key",
+  async (env, words) => {
+    const { host, output } = program(["--port", "0", "--data-dir", dataDir], env);
+    expect(await run(host)).toBe(2);
+    expect(output.text).toContain(`toolshed: ${words}`);
+    expect(output.text).not.toContain(KEY);
+  },
+);
 
-test("a key may lie in a file, and is in no line of output", async () => {
+test("[TS-E4] a key may lie in a file, and is in no line of output", async () => {
   const file = join(dataDir, "key");
   writeFileSync(file, `${KEY}\n`);
   const env = { LLM_URL: "https://api.example/v1", LLM_MODELS: "small", LLM_KEY_FILE: file };
@@ -166,7 +169,7 @@ test("a key may lie in a file, and is in no line of output", async () => {
   expect(output.text).not.toContain(KEY);
 });
 
-test("a server that is closed to egress has no performer for fetches", async () => {
+test("[TS-E5] a server that is closed to egress has no performer for fetches", async () => {
   const effects = await openEffects(configOf({ EGRESS: "closed" }), systemClock);
   expect(typeof effects === "string" ? effects : Object.keys(effects.performers)).toEqual([
     "sqliteQuery",

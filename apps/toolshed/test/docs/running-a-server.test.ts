@@ -69,7 +69,7 @@ test("every variable of the table is read", () => {
   }
 });
 
-test("the variables of effects are those of the program, and each is read", () => {
+test("[TS-E1] the variables of effects are those of the program, and each is read", () => {
   const help = readConfig(["--help"], {});
   const text = help.kind === "help" ? help.text : "";
   const told = rows("variable").map(([variable = ""]) => variable);
