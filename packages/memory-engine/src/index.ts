@@ -57,6 +57,8 @@ export { DEFAULT_SERVER_POLICY, type ServerPolicy } from "./server/policy.js";
 export type { MemoryServerStats, PushStats, ServerCounts } from "./server/stats.js";
 export type {
   AdmissionNotice,
+  DemandCause,
+  DemandNews,
   DemandShare,
   DerivedOptions,
   DerivedPlan,

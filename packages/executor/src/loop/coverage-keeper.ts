@@ -1,5 +1,5 @@
 import type { AcceptedCommit, Clock, Seq, SpaceId } from "@tidemark/protocol";
-import type { SpaceStats } from "../stats/counters.js";
+import type { SettleSample, SpaceStats } from "../stats/counters.js";
 import {
   applyCommit,
   consumeAdvance,
@@ -23,6 +23,11 @@ interface WaitingInput {
   readonly waves: number;
 }
 
+interface Covered {
+  readonly sample: SettleSample;
+  readonly since: number;
+}
+
 /** Whether a commit carries more than the watermark document and basis rows (R8). */
 export function hasContent(commit: AcceptedCommit): boolean {
   const own = commit.watermark === undefined ? 0 : 1;
@@ -36,6 +41,10 @@ export class CoverageKeeper {
   readonly #stats: SpaceStats;
   #coverage: Coverage;
   #waiting: WaitingInput[] = [];
+  /** The input covered last. */
+  #last: Covered | undefined;
+  /** The input after whose coverage a push made demand grow; its landing is the next derived commit. */
+  #grown: Covered | undefined;
   /** Cycles of this tenure so far. */
   cycles = 0;
 
@@ -112,7 +121,13 @@ export class CoverageKeeper {
     this.#coverage = discardProof(this.#coverage);
   }
 
+  /** A push made demand grow: what the input covered last wrote reaches further (seed 001 §7, adjacency). */
+  grew(): void {
+    this.#grown = this.#last;
+  }
+
   landed(commit: AcceptedCommit): void {
+    if (hasContent(commit)) this.#landGrowth();
     const watermark = commit.watermark ?? this.#coverage.watermark;
     this.#coverage = landOwn(this.#coverage, {
       seq: commit.seq,
@@ -132,19 +147,30 @@ export class CoverageKeeper {
     this.#covered();
   }
 
+  #landGrowth(): void {
+    const grown = this.#grown;
+    this.#grown = undefined;
+    if (grown === undefined) return;
+    const landedMs = this.#clock.monotonic() - grown.since;
+    const { sample } = grown;
+    this.#stats.settle.amend(sample, { ...sample, class: "structural-growth", landedMs });
+  }
+
   #covered(): void {
     const now = this.#clock.monotonic();
     const { watermark } = this.#coverage;
     this.#waiting = this.#waiting.filter((input) => {
       if (input.seq > watermark) return true;
-      this.#stats.settle.push({
+      const sample: SettleSample = {
         space: this.#space,
         seq: input.seq,
         ms: now - input.since,
         cycles: this.cycles - input.cycles,
         waves: this.#stats.counts.waves - input.waves,
         class: "value-only",
-      });
+      };
+      this.#stats.settle.push(sample);
+      this.#last = { sample, since: input.since };
       return false;
     });
     this.#gauge();

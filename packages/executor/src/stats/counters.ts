@@ -8,7 +8,13 @@ export interface SettleSample {
   readonly ms: number;
   readonly cycles: number;
   readonly waves: number;
+  /**
+   * By adjacency: the input covered last before a push made demand grow, once the next derived commit
+   * has landed, is `structural-growth`. An attribution, no proof of cause (seed 001 §7).
+   */
   readonly class: "value-only" | "structural-growth";
+  /** Of structural growth: from admission to the derived commit that landed it. */
+  readonly landedMs?: number;
 }
 
 /** One drain-settle quiescence advance (seed 001 §7, `settleAdvances`). */

@@ -15,6 +15,12 @@ export class Series<T> {
     this.#dropped += 1;
   }
 
+  /** Puts another entry in the place of one; nothing where that one has been dropped. */
+  amend(entry: T, next: T): void {
+    const at = this.#entries.lastIndexOf(entry);
+    if (at >= 0) this.#entries[at] = next;
+  }
+
   get entries(): readonly T[] {
     return [...this.#entries];
   }

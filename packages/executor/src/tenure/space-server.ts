@@ -152,8 +152,11 @@ export class SpaceServer {
     });
     parts.demand.warm(this.#warm);
     this.#subscriptions.push(
-      served.onDemand(() => {
-        this.#options.stats.demand.watchWakes += 1;
+      served.onDemand(({ watches, growths }) => {
+        const { demand } = this.#options.stats;
+        demand.watchWakes += watches;
+        demand.pushGrowthWakes += growths;
+        if (growths > 0) parts.coverage.grew();
         parts.demand.arm();
         this.#wake.signal();
       }),

@@ -53,6 +53,18 @@ export interface DemandShare {
   readonly keys: ReadonlySet<InstanceKey>;
 }
 
+/**
+ * Why a tracked set moved: a session set its watches; a commit's values made its walk reach more (seed 001
+ * §1, later demand); it ended or shrank.
+ */
+export type DemandCause = "watch" | "growth" | "left";
+
+/** Notices of one batch, by cause; those of sessions that left are in neither count. */
+export interface DemandNews {
+  readonly watches: number;
+  readonly growths: number;
+}
+
 /** Something that ends: closing twice does nothing. */
 export interface Subscription {
   close(): void;
@@ -113,8 +125,8 @@ export interface ServedSpace {
   refresh(): boolean;
   /** Tracked sets of the live sessions. A share is the same object until that session's set changes. */
   demand(): ReadonlyMap<SessionRef, DemandShare>;
-  /** Called after some share was added, replaced or removed; once per batch. */
-  onDemand(fn: () => void): Subscription;
+  /** Called after some share was added, replaced or removed; once per batch, with what caused it. */
+  onDemand(fn: (news: DemandNews) => void): Subscription;
   /** Sessions that have this space open on a live connection. */
   liveSessions(): number;
   /**

@@ -7,7 +7,7 @@ import {
   type SpaceId,
   type Watch,
 } from "@tidemark/protocol";
-import type { Engine } from "../../src/index.js";
+import type { DemandNews, Engine } from "../../src/index.js";
 import { createTestServer, type TestClient, type TestServer } from "../../src/testing/index.js";
 import { doc, keyOf, link, setOp } from "./support.js";
 
@@ -147,6 +147,30 @@ test("[ME-W6] a session's share is the same object until its tracked set changes
   await ana.commit(home, { ops: [setOp("root", [link("a"), link("b")])] });
   expect(share()).not.toBe(first);
   expect(told).toBe(1);
+  await t.stop();
+});
+
+test("[ME-W11] a demand notice tells what caused it: a watch, growth by a value, or somebody who left", async () => {
+  const { t, ana, home } = await opened([any("root")], [setOp("root", [link("a")])]);
+  const told: DemandNews[] = [];
+  const space = t.server.space(home);
+  const subscription = space.onDemand((news) => void told.push(news));
+  await ana.commit(home, { ops: [setOp("root", [link("a"), link("b")])] });
+  await ana.commit(home, { ops: [setOp("root", [link("b")])] });
+  const other = await t.connected("ana", "ana2");
+  await other.call("space.open", { space: home, watches: [any("root")] });
+  await other.call("watch.set", { space: home, watches: [any("b")] });
+  await other.call("space.close", { space: home });
+  expect(told).toEqual([
+    { watches: 0, growths: 1 },
+    { watches: 0, growths: 0 },
+    { watches: 1, growths: 0 },
+    { watches: 1, growths: 0 },
+    { watches: 0, growths: 0 },
+  ]);
+  subscription.close();
+  await other.call("space.open", { space: home, watches: [any("root")] });
+  expect(told).toHaveLength(5);
   await t.stop();
 });
 

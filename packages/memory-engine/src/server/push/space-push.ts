@@ -20,7 +20,7 @@ import type { AclView } from "../admission/acl-view.js";
 import type { ServerPolicy } from "../policy.js";
 import type { Channel } from "../space/channel.js";
 import type { ServerCounters } from "../stats.js";
-import type { ServerLog } from "../types.js";
+import type { DemandCause, ServerLog } from "../types.js";
 import { Tracker } from "../watch/tracker.js";
 import type { ReadInstance, WalkContext } from "../watch/walk.js";
 import { flushOrder, frameFor, type FlushState } from "./evaluate.js";
@@ -43,7 +43,8 @@ export interface PushDeps {
   readonly catchUp: () => void;
   /** Whether something durable may not be told yet. */
   readonly held: () => boolean;
-  readonly onDemand: () => void;
+  /** Some session's tracked set moved, and why. */
+  readonly onDemand: (cause: DemandCause) => void;
 }
 
 const FIRST_RETRY_MS = 50;
@@ -129,7 +130,7 @@ export class SpacePush {
     });
     channel.owed = true;
     this.#channels.add(channel);
-    this.#deps.onDemand();
+    this.#deps.onDemand("watch");
     this.schedule();
     return resumed;
   }
@@ -139,7 +140,7 @@ export class SpacePush {
     const { engine } = this.#deps;
     engine.view(() => this.#tracker.set(channel, watches, cachedReader(engine), this.#walk));
     channel.owed = true;
-    this.#deps.onDemand();
+    this.#deps.onDemand("watch");
     this.schedule();
   }
 
@@ -151,7 +152,7 @@ export class SpacePush {
     this.#waiting.drop(channel);
     this.#lag.forget(channel);
     if (this.#channels.size === 0) this.#quiesce();
-    this.#deps.onDemand();
+    this.#deps.onDemand("left");
   }
 
   /** The session appended an event and waits for its end. */
@@ -227,14 +228,16 @@ export class SpacePush {
     const batch = this.#pending.take();
     if (batch?.aclChanged === true) this.#enforceAcl();
     const read = cachedReader(engine);
-    const { moves } = this.#tracker;
+    const { moves, growth } = this.#tracker;
     if (this.#torn) this.#rebuild(read);
     if (batch !== undefined) {
       this.#tracker.changed(batch.rows.keys(), read, this.#walk);
       this.#waiting.marked(batch.marks);
     }
     // A derivation that a wave's own write made reachable is demand from here on (seed 001 §1).
-    if (this.#tracker.moves !== moves) this.#deps.onDemand();
+    if (this.#tracker.moves !== moves) {
+      this.#deps.onDemand(this.#tracker.growth === growth ? "left" : "growth");
+    }
     this.#sendAll({
       batch,
       rows: new RowTexts(read, batch?.rows),

@@ -17,6 +17,8 @@ import { SpacePush } from "../push/space-push.js";
 import type { ServerCounters } from "../stats.js";
 import type {
   AdmissionNotice,
+  DemandCause,
+  DemandNews,
   DemandShare,
   DerivedOptions,
   DerivedPlan,
@@ -42,6 +44,8 @@ export interface SpaceDeps {
   readonly notify: (notice: AdmissionNotice) => void;
 }
 
+const NO_NEWS: DemandNews = { watches: 0, growths: 0 };
+
 /** One open space of a server: wires store, intake, feed and push; decides nothing itself. */
 export class SpaceCore implements ServedSpace {
   readonly space: SpaceId;
@@ -52,7 +56,8 @@ export class SpaceCore implements ServedSpace {
   readonly context: AdmissionContext;
   readonly #deps: SpaceDeps;
   readonly #feed: CommitFeed;
-  readonly #demandWatchers = new Set<() => void>();
+  readonly #demandWatchers = new Set<(news: DemandNews) => void>();
+  #demandNews = NO_NEWS;
   #demandTold: Cancellable | undefined;
   #dataVersion: number;
   #poll: Cancellable | undefined;
@@ -117,7 +122,7 @@ export class SpaceCore implements ServedSpace {
     return shares;
   }
 
-  onDemand(fn: () => void): Subscription {
+  onDemand(fn: (news: DemandNews) => void): Subscription {
     this.#demandWatchers.add(fn);
     return { close: () => void this.#demandWatchers.delete(fn) };
   }
@@ -196,7 +201,7 @@ export class SpaceCore implements ServedSpace {
       acl: this.acl,
       catchUp: () => void this.refresh(),
       held: () => this.#holds > 0,
-      onDemand: () => this.#tellDemand(),
+      onDemand: (cause) => this.#tellDemand(cause),
     });
   }
 
@@ -223,11 +228,18 @@ export class SpaceCore implements ServedSpace {
   }
 
   /** Once per macrotask: the executor reads the shares, not the news. */
-  #tellDemand(): void {
-    if (this.#demandTold !== undefined || this.#demandWatchers.size === 0 || this.#stopped) return;
-    this.#demandTold = this.#deps.clock.immediate(() => {
+  #tellDemand(cause: DemandCause): void {
+    if (this.#demandWatchers.size === 0 || this.#stopped) return;
+    const { watches, growths } = this.#demandNews;
+    this.#demandNews = {
+      watches: watches + (cause === "watch" ? 1 : 0),
+      growths: growths + (cause === "growth" ? 1 : 0),
+    };
+    this.#demandTold ??= this.#deps.clock.immediate(() => {
       this.#demandTold = undefined;
-      for (const fn of this.#demandWatchers) fn();
+      const news = this.#demandNews;
+      this.#demandNews = NO_NEWS;
+      for (const fn of this.#demandWatchers) fn(news);
     });
   }
 

@@ -52,6 +52,7 @@ export class Tracker {
   readonly #onWalk: () => void;
 
   #moves = 0;
+  #growth = 0;
 
   constructor(listPieces: () => readonly DocId[], onWalk: () => void) {
     this.#listPieces = listPieces;
@@ -61,6 +62,11 @@ export class Tracker {
   /** Counts how often the tracked set of some session changed. */
   get moves(): number {
     return this.#moves;
+  }
+
+  /** Counts how often the tracked set of some session gained an instance. */
+  get growth(): number {
+    return this.#growth;
   }
 
   /** Instances that somebody tracks. */
@@ -174,7 +180,9 @@ export class Tracker {
     } else {
       instance.roots.add(root);
     }
-    if (root.channel.addRoot(key)) this.#moves += 1;
+    if (!root.channel.addRoot(key)) return;
+    this.#moves += 1;
+    this.#growth += 1;
   }
 
   #release(root: WatchRoot, key: InstanceKey): void {
