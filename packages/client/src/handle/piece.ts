@@ -17,7 +17,7 @@ import type {
   Watch,
 } from "@tidemark/protocol";
 import { parseInstanceKey, scopeKindOf, streamIdFor } from "@tidemark/protocol";
-import { describePiece, pieceSelector } from "@tidemark/runtime";
+import { describePiece, pieceSelector, storedMemo } from "@tidemark/runtime";
 import type { Pattern, PatternResult, PieceNode } from "@tidemark/runtime";
 import { overwrite, patchOf, storable } from "../writes/build.js";
 import { durableValue } from "../writes/confirmed.js";
@@ -229,7 +229,11 @@ export class PieceHandle<R extends PatternResult = PatternResult> {
       const node = local.pieces.nodeOf(this.id, parseInstanceKey(key).id);
       return node?.kind === "cell" ? node.initial : undefined;
     };
-    return resolveLink({ view: local.view, actor: context.actor(), space, initial, track }, link);
+    const shown = resolveLink(
+      { view: local.view, actor: context.actor(), space, initial, track },
+      link,
+    );
+    return local.pieces.nodeOf(this.id, link.id)?.kind === "effect" ? awaited(shown) : shown;
   }
 
   #live<T>(read: (track: (key: InstanceKey) => void) => Resolved): LiveValue<T> {
@@ -264,6 +268,12 @@ export class PieceHandle<R extends PatternResult = PatternResult> {
   #unknown(what: string): UnknownPatternError {
     return new UnknownPatternError(`piece ${this.id}: ${what}`, {});
   }
+}
+
+/** A marker that selects a request is no value yet: its answer is on its way (speculation.md). */
+function awaited(shown: Resolved): Resolved {
+  if (shown.state === "pending" || shown.value === undefined) return shown;
+  return storedMemo(shown.value)?.settled === true ? shown : { state: "pending" };
 }
 
 function addressOf({ id, scope }: Place): { readonly id: DocId; readonly scope?: ScopeKind } {

@@ -38,7 +38,8 @@ function follow(input: ResolveInput, link: Link, on: ReadonlySet<InstanceKey>): 
   input.track(key);
   const read = input.view.read(key);
   if (read.state !== "held") return { state: "pending" };
-  const document = read.value ?? input.initial(key);
+  // `null` is a value: only what is absent falls back.
+  const document = read.value === undefined ? input.initial(key) : read.value;
   return descend(input, document, link.path ?? [], new Set(on).add(key));
 }
 

@@ -67,7 +67,7 @@ export class StartedPieces {
     return streams;
   }
 
-  /** The documents that started computeds and lists write. */
+  /** The documents that started computeds, lists and effectful nodes write. */
   *outputs(): Iterable<InstanceKey> {
     for (const { outputs } of this.#pieces.values()) yield* outputs;
   }
@@ -106,7 +106,7 @@ function streamsOf(model: PieceModel | undefined): readonly DocId[] {
 function outputsOf(model: PieceModel | undefined): readonly InstanceKey[] {
   const outputs: InstanceKey[] = [];
   for (const node of model?.built?.nodes.values() ?? []) {
-    if (node.kind === "computed" || node.kind === "list") {
+    if (node.kind === "computed" || node.kind === "list" || node.kind === "effect") {
       outputs.push(instanceKey(node.id, SPACE_SCOPE_KEY));
     }
   }

@@ -182,3 +182,10 @@ test("[CL-P11] a first path into a cell that was never written starts from its d
   expect(world.stored("profile")).toEqual({ name: "Anna", tags: ["new", "old"] });
   expect(piece.get("profile").value).toEqual({ name: "Anna", tags: ["new", "old"] });
 });
+
+test("[CL-P13] a cell that holds null shows null, and not its default", async () => {
+  const { world, piece } = await setup();
+  void piece.set("draft", null);
+  await world.run();
+  expect(piece.get("draft").value).toBeNull();
+});

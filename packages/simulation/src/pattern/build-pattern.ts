@@ -6,6 +6,7 @@ import {
   computed,
   currentPrincipal,
   eventKey,
+  fetchData,
   handler,
   type HandlerContext,
   map,
@@ -45,7 +46,7 @@ const FINGERPRINT_VERSION = "1";
 
 /** Refuses parts of a pattern that nothing serves yet. */
 function requireServedParts(file: PatternFile): void {
-  for (const part of ["effects", "labels", "ceilings", "consumers"] as const) {
+  for (const part of ["labels", "ceilings", "consumers"] as const) {
     if (file[part] && Object.keys(file[part]).length > 0) throw new NotSupportedYetError(part);
   }
   for (const operations of Object.values(file.handlers ?? {})) requireServed(operations);
@@ -92,6 +93,9 @@ class PatternBody {
         computed(name, () => this.#derive(name, expression)),
       );
     }
+    for (const [name, { fetch }] of Object.entries(this.#file.effects ?? {})) {
+      this.#declareFetch(name, fetch.url);
+    }
     for (const [name, list] of Object.entries(this.#file.maps ?? {})) this.#declareMap(name, list);
     for (const name of Object.keys(this.#file.handlers ?? {})) this.#declareHandler(name);
     for (const [name, send] of Object.entries(this.#file.sends ?? {}))
@@ -100,6 +104,14 @@ class PatternBody {
       ([name, stream]) => [handlerNodeName(this.#file, name), stream] as const,
     );
     return { ...Object.fromEntries(this.#nodes), ...Object.fromEntries(streams) };
+  }
+
+  #declareFetch(name: string, url: Expression): void {
+    const node = fetchData(name, () => {
+      const to = this.#derive(name, url);
+      return to === null ? undefined : { url: to as string };
+    });
+    this.#nodes.set(name, node as Readable<unknown>);
   }
 
   #declareMap(name: string, list: { over: string; key: string; expr: Expression }): void {
@@ -194,7 +206,7 @@ class PatternBody {
 
   #node(name: string): Readable<unknown> {
     const node = this.#nodes.get(name);
-    if (!node) throw new Error(`the pattern has no cell, computed or map "${name}"`);
+    if (!node) throw new Error(`the pattern has no cell, computed, effect or map "${name}"`);
     return node;
   }
 

@@ -1,6 +1,7 @@
 import { type InstanceKey, type JsonValue, parseInstanceKey } from "@tidemark/protocol";
 import type { Step, StepOf } from "../scenario/steps.js";
 import type { World } from "../world/world.js";
+import { outstanding } from "../world/inspect.js";
 import { BEFORE_ALL } from "../world/observer.js";
 import { StepFailure } from "./failure.js";
 import { matches } from "./match.js";
@@ -148,6 +149,13 @@ const EXPECTATIONS: Expectations = {
     }
   },
 
+  outstanding: (world, { value }) => {
+    for (const [address, expected] of Object.entries(value)) {
+      const { length } = outstanding(world.processes, world.places.place(address));
+      require(world, `requests of ${address}`, length, expected);
+    }
+  },
+
   leak: (world, { value }) => {
     for (const [space, { max }] of Object.entries(value)) {
       require(world, `held of ${space}`, world.held(space), { "<=": max });
@@ -163,7 +171,6 @@ const EXPECTATIONS: Expectations = {
   },
 
   attention: notYet("expectation attention"),
-  outstanding: notYet("expectation outstanding"),
   deliveries: notYet("expectation deliveries"),
   outbox: notYet("expectation outbox"),
   intentLog: notYet("expectation intentLog"),

@@ -1,3 +1,4 @@
+import { EffectError } from "@tidemark/executor";
 import {
   type DocOperation,
   isTidemarkError,
@@ -8,6 +9,7 @@ import {
 } from "@tidemark/protocol";
 import type { Step, StepOf, Verb } from "../scenario/steps.js";
 import { gateError, loadError } from "../world/gate-errors.js";
+import { outstanding } from "../world/inspect.js";
 import type { World } from "../world/world.js";
 import { StepFailure } from "./failure.js";
 import { NotSupportedYetError } from "./not-supported.js";
@@ -272,6 +274,16 @@ const ACTIONS: Actions = {
     await world.drain();
   },
 
+  respond: async (world, { value: [address, answer] }) => {
+    const { space, key } = world.places.place(address);
+    const [performer] = outstanding(world.processes, { space, key });
+    if (performer === undefined) throw new StepFailure(`no request of ${address} is outstanding`);
+    const failure = failureOf(answer);
+    if (failure !== undefined) performer.fail(failure, key);
+    else performer.answer(("body" in answer ? answer.body : undefined) ?? null, key);
+    await world.drain();
+  },
+
   compact: async (world, { value }) => {
     world.compact(value);
     await world.drain();
@@ -281,7 +293,6 @@ const ACTIONS: Actions = {
     world.marks.set(value, world.observer(value).head());
   },
 
-  respond: notYet("step respond"),
   retry: notYet("step retry"),
   dismiss: notYet("step dismiss"),
   enact: notYet("step enact"),
@@ -291,6 +302,16 @@ const ACTIONS: Actions = {
   executor: notYet("step executor"),
   intents: notYet("step intents"),
 };
+
+/** How a server's performer of `fetchData` fails where the answer is as the file says. */
+function failureOf(answer: StepOf<"respond">["value"][1]): EffectError | undefined {
+  if ("fails" in answer) {
+    return new EffectError(`the file fails it: ${answer.fails}`, { kind: answer.fails });
+  }
+  const { status } = answer;
+  if (status >= 200 && status < 300) return undefined;
+  return new EffectError(`the host answered ${status}`, { kind: "provider", status });
+}
 
 function scopeOf(scope: "space" | "user" | "session"): { scope?: "user" | "session" } {
   return scope === "space" ? {} : { scope };

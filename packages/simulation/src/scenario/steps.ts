@@ -1,3 +1,4 @@
+import type { EffectErrorKind } from "@tidemark/executor";
 import { GATE_NAMES } from "@tidemark/protocol";
 import { z } from "zod";
 import { parseAddress, parsePieceAddress } from "./address.js";
@@ -33,6 +34,17 @@ export const FAILURE_CLASSES = [
 ] as const;
 
 const failure = z.enum(FAILURE_CLASSES);
+
+/** Kinds with which a request of an effect can fail. */
+export const EFFECT_FAILURES = [
+  "network",
+  "refused",
+  "timeout",
+  "too-large",
+  "invalid",
+  "provider",
+  "limit",
+] as const satisfies readonly EffectErrorKind[];
 
 /** A client as the file describes it. */
 export const ClientSchema = z.strictObject({
@@ -142,7 +154,7 @@ export const STEP_SHAPES = {
   respond: shape(
     z.union([
       z.tuple([address, z.strictObject({ status: z.number().int(), body: json.optional() })]),
-      z.tuple([address, z.strictObject({ fails: z.string() })]),
+      z.tuple([address, z.strictObject({ fails: z.enum(EFFECT_FAILURES) })]),
     ]),
   ),
   retry: shape(z.tuple([client, event]), "as", "refused"),

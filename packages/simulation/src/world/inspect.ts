@@ -1,6 +1,8 @@
+import type { ManualPerformer } from "@tidemark/executor/testing";
 import type { Seq, SpaceId } from "@tidemark/protocol";
 import type { NamedEvent } from "./client.js";
 import { BEFORE_ALL, type StoreObserver } from "./observer.js";
+import type { Place } from "./places.js";
 import type { ServerProcess } from "./process.js";
 
 /** How often an event's handler has completed with its consequences committed, by what the store holds. */
@@ -35,6 +37,25 @@ export function sumCounter(
     if (typeof value === "number") sum = (sum ?? 0) + value;
   }
   return sum;
+}
+
+/** Who waits for an answer to a request of an effect, in running processes: a performer a request, oldest first. */
+export function outstanding(
+  processes: readonly ServerProcess[],
+  { space, key }: Pick<Place, "space" | "key">,
+): readonly ManualPerformer[] {
+  return processes.flatMap(({ alive, performer }) =>
+    performer
+      .outstanding(key)
+      .filter((call) => alive && call.space === space)
+      .map(() => performer),
+  );
+}
+
+/** Answers that have come to running processes and have not landed. */
+export function landingAnswers(processes: readonly ServerProcess[], space: SpaceId): number {
+  const running = processes.filter(({ alive }) => alive);
+  return sumCounter(running, space, "outbox.landing") ?? 0;
 }
 
 function step(value: unknown, key: string): unknown {

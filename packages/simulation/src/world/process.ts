@@ -1,4 +1,5 @@
 import { type DocumentLoads, ExecutorHost, type ServingPolicy } from "@tidemark/executor";
+import { ManualPerformer } from "@tidemark/executor/testing";
 import {
   type Engine,
   folderStores,
@@ -36,6 +37,8 @@ export class ServerProcess {
   readonly clock: ChildClock;
   readonly memory: MemoryServer;
   readonly host: ExecutorHost | undefined;
+  /** Answers the process's effects as the file's steps say; a process that dies takes its calls along. */
+  readonly performer = new ManualPerformer();
   readonly #engines = new Map<SpaceId, Engine>();
   readonly #transport: TransportKind;
   readonly #network: Clock;
@@ -72,6 +75,7 @@ export class ServerProcess {
           random: options.random,
           policy: options.policy,
           loads: this.#whileAlive(options.loads),
+          effects: { fetchData: this.performer },
         })
       : undefined;
   }

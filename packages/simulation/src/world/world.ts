@@ -19,7 +19,7 @@ import type { ClientFile, PolicyFile, Scenario } from "../scenario/file.js";
 import { parseAddress } from "../scenario/address.js";
 import { type NamedEvent, ScenarioClient, type Watched } from "./client.js";
 import { type GateWatcher, WorldGates } from "./gates.js";
-import { completedRuns, sumCounter } from "./inspect.js";
+import { completedRuns, landingAnswers, sumCounter } from "./inspect.js";
 import { foundSpace, ownerOf } from "./found-space.js";
 import { BEFORE_ALL, StoreObserver } from "./observer.js";
 import { WorldLoads } from "./loads.js";
@@ -387,6 +387,8 @@ export class World {
       const { watermark, input } = this.coverage(space);
       if (watermark < input) left.push(`W of ${space} is ${watermark}, below ${input}`);
       const id = this.places.space(space);
+      const landing = landingAnswers(this.#processes, id);
+      if (landing > 0) left.push(`${landing} answers of effects have not landed in ${space}`);
       for (const client of this.clients.values()) {
         if (!client.online) continue;
         const unsent = client.unsent(id);

@@ -41,7 +41,7 @@ test("[SI-R1] a scenario ends at its first failure, which names step, verb, expe
 });
 
 test.each([
-  ["a step", [{ respond: ["A/p/n", { status: 200 }] }], "step 1 (respond): not supported yet"],
+  ["a step", [{ enact: "a1" }], "step 1 (enact): not supported yet"],
   ["an expectation", [{ outbox: { A: [] } }], "step 1 (outbox): not supported yet"],
 ])("[SI-R2] %s of a part that is not served fails and says so", async (_name, steps, words) => {
   const { passed, failure } = await run(steps);
@@ -78,6 +78,69 @@ test.each([
 ])("[SI-R4] %s passes with the true value and fails with another", async (verb, right, wrong) => {
   expect((await run([...CLICK, { [verb]: right }])).failure).toBe(undefined);
   expect((await run([...CLICK, { [verb]: wrong }])).failure).toContain(`step 3 (${verb})`);
+});
+
+const FETCHING = {
+  patterns: {
+    main: {
+      cells: { n: { default: 1 } },
+      effects: {
+        page: { fetch: { url: ["concat", "https://x.test/", ["get", "n"]] } },
+        none: { fetch: { url: null } },
+      },
+      handlers: {},
+    },
+  },
+};
+const ASKED: Steps = [{ settle: "A" }];
+
+test("[SI-R4] outstanding passes with the true value and fails with another", async () => {
+  const ends = async (expected: object) =>
+    (await run([...ASKED, { outstanding: expected }], "loopback", FETCHING)).failure;
+  expect(await ends({ "A/p/page": 1, "A/p/none": 0 })).toBe(undefined);
+  expect(await ends({ "A/p/page": 0 })).toContain("step 2 (outstanding)");
+});
+
+test("[SI-R8] a request waits for the file's answer, and goes with the process that made it", async () => {
+  const answer = (given: object): Steps => [...ASKED, { respond: ["A/p/page", given] }];
+  const shown = async (given: object, value: object) =>
+    (
+      await run(
+        [...answer(given), { settle: "A" }, { expect: { "A/p/page": value } }],
+        "loopback",
+        FETCHING,
+      )
+    ).failure;
+  const requestHash = { "~": "." };
+  const body = { pending: false, result: [1], requestHash };
+  expect(await shown({ status: 200, body: [1] }, body)).toBe(undefined);
+  const empty = { pending: false, result: null, requestHash };
+  expect(await shown({ status: 204 }, empty)).toBe(undefined);
+  const failed = (kind: string, message: string, more = {}) => ({
+    pending: false,
+    error: { kind, message, ...more },
+    requestHash,
+  });
+  const missing = failed("provider", "the host answered 404", { status: 404 });
+  expect(await shown({ status: 404 }, missing)).toBe(undefined);
+  const cut = failed("network", "the file fails it: network");
+  expect(await shown({ fails: "network" }, cut)).toBe(undefined);
+
+  const none = await run([{ respond: ["A/p/none", { status: 200 }] }], "loopback", FETCHING);
+  expect(none.failure).toContain("no request of A/p/none is outstanding");
+  const dead = [...ASKED, { crash: "server" }, { outstanding: { "A/p/page": 0 } }];
+  expect((await run(dead, "loopback", FETCHING)).failure).toBe(undefined);
+});
+
+test("[SI-R8] settle waits for answers that have been given, and not for others", async () => {
+  const held: Steps = [
+    ...ASKED,
+    { hold: "effect:before-completion", space: "A" },
+    { respond: ["A/p/page", { status: 200, body: 1 }] },
+    { settle: "A" },
+  ];
+  const { failure } = await run(held, "loopback", FETCHING);
+  expect(failure).toContain("1 answers of effects have not landed in A");
 });
 
 test("[SI-R5] the same file and seed make the same run, and another seed another one", async () => {

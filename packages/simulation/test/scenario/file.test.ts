@@ -52,6 +52,7 @@ test.each([
   ["a bad address", { expect: { "A/p": 1 } }, /step 1 "expect"/u],
   ["an unknown comparator", { runs: { $e1: { "~=": 1 } } }, /step 1 "runs"/u],
   ["an unknown failure", { fail: "seal:before", with: "gremlins" }, /step 1/u],
+  ["an unknown failure of a request", { respond: ["A/p/n", { fails: "gremlins" }] }, /step 1/u],
 ])("[SI-F2] %s names the file, the step and the key", (_name, step, words) => {
   const message = problem((file) => ({ ...file, steps: [step] }));
   expect(message).toMatch(words);
