@@ -182,7 +182,8 @@ export {
   mayRead,
   mayWrite,
 } from "./acl/acl.js";
-export type { AcceptedCommit, DocChange } from "./commit/accepted.js";
+export { type AccessChange, changeAcl, grantOf, revocationOf } from "./acl/access-change.js";
+export type { AcceptedCommit, CapabilityRef, DocChange } from "./commit/accepted.js";
 export {
   type AppendEntry,
   AppendEntrySchema,

@@ -11,6 +11,9 @@ export interface DocChange {
   readonly op: ValueOperation;
 }
 
+/** The right of a commit that the server makes for an actor: what it names is resolved at admission. */
+export type CapabilityRef = `event-consequence:${EventId}`;
+
 /** What one accepted commit changed: the unit of the feed, within a process, immutable. */
 export interface AcceptedCommit {
   readonly seq: Seq;
@@ -21,6 +24,8 @@ export interface AcceptedCommit {
   readonly session?: SessionId;
   readonly localSeq?: LocalSeq;
   readonly holder?: HolderId;
+  /** Of an authored commit that the server made for an actor: the right it was made under (protocol.md §2). */
+  readonly capabilityRef?: CapabilityRef;
   readonly changes: readonly DocChange[];
   readonly appends: readonly StreamEntry[];
   readonly marks: readonly EntryMark[];

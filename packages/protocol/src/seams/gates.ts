@@ -10,6 +10,7 @@ export const GATE_NAMES = [
   "handler:after-run",
   "seal:before",
   "wave:before-commit",
+  "access:after-commit",
   "wave:after-commit",
   "push:before",
   "effect:before-dispatch",
