@@ -12,7 +12,7 @@ export interface PoolLimits {
   readonly processes: number;
   /** Of them, those of one space: the rest is for the others. */
   readonly perSpace: number;
-  /** Queries that wait. */
+  /** Queries of one space that wait. */
   readonly waiting: number;
   /** Of a query's process, bytes. */
   readonly memoryBytes: number;
@@ -80,7 +80,8 @@ export class QueryPool {
 
   /** Waits for a place. */
   #turn(space: SpaceId, signal: AbortSignal): Promise<void> {
-    if (this.#waiting.length >= this.#limits.waiting) {
+    const ahead = this.#waiting.filter((waiting) => waiting.space === space).length;
+    if (ahead >= this.#limits.waiting) {
       return Promise.reject(failure("limit", "waiting", "sqliteQuery: too many queries wait"));
     }
     return new Promise((resolve, reject) => {

@@ -31,7 +31,7 @@ export const DEFAULT_SQLITE_LIMITS: SqliteLimits = {
   queryMs: 5_000,
   processes: 4,
   perSpace: 2,
-  waiting: 256,
+  waiting: 1_000,
   memoryBytes: 384 * 1_048_576,
   rows: 1_000,
   bytes: 1_048_576,

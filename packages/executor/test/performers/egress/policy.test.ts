@@ -57,6 +57,7 @@ test("[EX-Y4] with a list of hosts no other is asked, and a star stands for name
   ]) {
     expect(verdict(`http://${host}/`, options)).toBe("refused host");
   }
+  expect(verdict("http://93.184.216.34/", { hosts: ["*.216.34"] })).toBe("refused host");
   expect(verdict("http://anything.example/", { hosts: [] })).toBe("refused host");
 });
 

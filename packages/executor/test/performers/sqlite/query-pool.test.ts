@@ -60,9 +60,11 @@ test("[EX-Y47] queries that wait are bounded, and come in their order", async ()
   const waits = ["a", "b"].map((name) => query(QUICK).then(() => done.push(name)));
   await clock.advance(0);
   expect(await waysOf(query(QUICK))).toBe("limit waiting");
+  const other = query(QUICK, { space: OTHER });
   await clock.advance(5_000);
   expect(await first).toBe("timeout late");
   await Promise.all(waits);
+  expect(await other).toEqual([{ n: 1 }]);
   expect(done).toEqual(["a", "b"]);
 });
 
