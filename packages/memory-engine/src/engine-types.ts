@@ -6,6 +6,7 @@ import type {
   BasisRead,
   BasisUpdate,
   BranchName,
+  CapabilityRef,
   Clock,
   CommitClass,
   Conflict,
@@ -156,6 +157,8 @@ export interface CommitMeta {
   readonly holder?: HolderId;
   readonly derivedThrough?: Seq;
   readonly consequenceOf?: readonly EventId[];
+  /** Of a commit that the server makes for an actor. */
+  readonly capabilityRef?: CapabilityRef;
 }
 
 export interface LeaseRow {
@@ -328,7 +331,7 @@ export interface EngineTx {
   basis(update: BasisUpdate): void;
   /** Writes the watermark document of this commit. Never moves back. */
   watermark(seq: Seq): void;
-  /** Stores the verdict a resend of this request gets. */
+  /** Stores the verdict a resend of this request gets; of one key the newest stands. */
   remember(key: ReplayKey, hash: string, index?: number): void;
   /**
    * Writes the buffered basis rows alone: no commit, no seq, since a basis row is never a commit of its own

@@ -55,7 +55,9 @@ export { linkedNodes } from "./piece/piece-index.js";
 export { MemoryServer } from "./server/memory-server.js";
 export { DEFAULT_SERVER_POLICY, type ServerPolicy } from "./server/policy.js";
 export type { MemoryServerStats, PushStats, ServerCounts } from "./server/stats.js";
+export type { AccessRequest } from "./server/admission/access.js";
 export type {
+  AccessVerdict,
   AdmissionNotice,
   DemandCause,
   DemandNews,

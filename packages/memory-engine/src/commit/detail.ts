@@ -1,10 +1,11 @@
-import type { DocId, EntryMark, EventId, Frontier, Seq } from "@tidemark/protocol";
+import type { CapabilityRef, DocId, EntryMark, EventId, Frontier, Seq } from "@tidemark/protocol";
 
 /** What a commit row says beside its columns. */
 export interface CommitDetail {
   readonly marks: readonly EntryMark[];
   readonly frontiers: readonly Frontier[];
   readonly consequenceOf: readonly EventId[] | undefined;
+  readonly capabilityRef?: CapabilityRef;
 }
 
 type StoredMark = [seq: number, index: number, eventId: string, rest?: MarkRest];
@@ -16,6 +17,7 @@ interface StoredDetail {
   readonly f?: Record<string, number>;
   /** Absent where it names just the marks that are no duplicates, in their order. */
   readonly c?: readonly string[];
+  readonly r?: CapabilityRef;
 }
 
 const EMPTY: CommitDetail = { marks: [], frontiers: [], consequenceOf: undefined };
@@ -30,6 +32,7 @@ export function encodeDetail(detail: CommitDetail): string | null {
   const named = detail.consequenceOf;
   if (named !== undefined && !sameIds(named, impliedBy(detail.marks))) stored.c = named;
   if (named === undefined && detail.marks.length > 0) stored.c = [];
+  if (detail.capabilityRef !== undefined) stored.r = detail.capabilityRef;
   return Object.keys(stored).length === 0 ? null : JSON.stringify(stored);
 }
 
@@ -55,6 +58,7 @@ export function decodeDetail(text: string | null): CommitDetail {
     })),
     consequenceOf:
       named === undefined || named.length === 0 ? undefined : (named as readonly EventId[]),
+    ...(stored.r === undefined ? {} : { capabilityRef: stored.r }),
   };
 }
 

@@ -36,7 +36,14 @@ const REPLAY = {
   >()((db, p) =>
     db
       .insertInto("replay")
-      .values({ open: p(0), local_seq: p(1), seq: p(2), entry_index: p(3), hash: p(4) }),
+      .values({ open: p(0), local_seq: p(1), seq: p(2), entry_index: p(3), hash: p(4) })
+      .onConflict((known) =>
+        known.columns(["open", "local_seq"]).doUpdateSet((eb) => ({
+          seq: eb.ref("excluded.seq"),
+          entry_index: eb.ref("excluded.entry_index"),
+          hash: eb.ref("excluded.hash"),
+        })),
+      ),
   ),
 } as const;
 

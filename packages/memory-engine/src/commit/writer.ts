@@ -71,6 +71,7 @@ export function writeCommit(store: Store, plan: CommitPlan, meta: CommitMeta): A
       marks: plan.marks,
       frontiers: plan.frontiers,
       consequenceOf: meta.consequenceOf,
+      ...(meta.capabilityRef === undefined ? {} : { capabilityRef: meta.capabilityRef }),
     }),
   );
   writeChanges(store, plan, meta);

@@ -35,7 +35,7 @@ export function commitsSince(
   const changes = changesBySeq(store, after, upTo);
   const appends = groupBySeq(store.entries.appendedBetween(after, upTo));
   return rows.map((row) => {
-    const { marks, frontiers, consequenceOf } = decodeDetail(row.detail);
+    const { marks, frontiers, consequenceOf, capabilityRef } = decodeDetail(row.detail);
     return {
       seq: row.seq as Seq,
       class: className(row.class),
@@ -49,6 +49,7 @@ export function commitsSince(
       ...(row.derived_through === null ? {} : { derivedThrough: row.derived_through as Seq }),
       ...(row.watermark === null ? {} : { watermark: row.watermark as Seq }),
       ...(consequenceOf === undefined ? {} : { consequenceOf }),
+      ...(capabilityRef === undefined ? {} : { capabilityRef }),
     };
   });
 }

@@ -13,6 +13,7 @@ import type {
   TidemarkError,
 } from "@tidemark/protocol";
 import type { Engine, EngineTx } from "../engine-types.js";
+import type { AccessRequest } from "./admission/access.js";
 import type { ServerPolicy } from "./policy.js";
 
 /** Where the stores of the spaces are. Opening one that does not exist yet creates it. */
@@ -94,6 +95,15 @@ export type DerivedVerdict =
     }
   | { readonly ok: false; readonly error: TidemarkError };
 
+/** The answer to what a run asks of the access list. Anything but a verdict on the request is thrown. */
+export type AccessVerdict =
+  | {
+      readonly ok: true;
+      /** Absent where nothing is left to change, and of a check. */
+      readonly commit: AcceptedCommit | undefined;
+    }
+  | { readonly ok: false; readonly error: TidemarkError };
+
 /** How a derived commit is told. */
 export interface DerivedOptions {
   /**
@@ -134,6 +144,20 @@ export interface ServedSpace {
    * plan runs in it (seed 001 §2, §3d).
    */
   commitDerived(holder: HolderId, plan: DerivedPlan, options?: DerivedOptions): DerivedVerdict;
+  /**
+   * Decides what a handler's run asks of the access list as if the event's actor had asked, and writes
+   * nothing (seed 001 §3d).
+   *
+   * @throws StorageError
+   */
+  checkAccess(request: AccessRequest): AccessVerdict;
+  /**
+   * Commits it, decided again: an authored commit of the list alone, for the actor. Once for one entry: a
+   * replay has nothing left to change.
+   *
+   * @throws LeaseError, StorageError
+   */
+  commitAccess(holder: HolderId, request: AccessRequest): AccessVerdict;
   /** A direct write of the server's own. @throws what the engine throws. */
   commitSystem(plan: SystemPlan): AcceptedCommit | undefined;
 }

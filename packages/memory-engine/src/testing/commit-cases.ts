@@ -285,6 +285,10 @@ function replayVerdicts(
   expect(engine.replay({ ...key, localSeq: 8 as never })).toBe(undefined);
   expect(engine.replay({ ...key, openNonce: "n2" })).toBe(undefined);
   expect(engine.replay({ ...key, principal: BEN })).toBe(undefined);
-  if (!h.reopens) return;
-  expect(h.open().replay(key)).toEqual(verdict);
+  if (h.reopens) expect(h.open().replay(key)).toEqual(verdict);
+  engine.transact((tx) => {
+    tx.remember(key, "hash-of-another");
+    tx.commit({ class: "authored", principal: ANA, session: A1 });
+  });
+  expect(engine.replay(key)).toEqual({ seq: 2, hash: "hash-of-another" });
 }

@@ -1,4 +1,4 @@
-import type { DocId, EntryMark, EventId } from "@tidemark/protocol";
+import type { CapabilityRef, DocId, EntryMark, EventId } from "@tidemark/protocol";
 import { expect, test } from "vitest";
 import { decodeDetail, encodeDetail } from "../../src/commit/detail.js";
 import { at, doc, event } from "../../src/testing/harness.js";
@@ -23,6 +23,12 @@ test("[ME-C13] what a commit row keeps of marks, frontiers and consequences come
     { marks, frontiers: [], consequenceOf: undefined },
     { marks: [], frontiers, consequenceOf: [event("e9")] },
     { marks: [], frontiers: [], consequenceOf: undefined },
+    {
+      marks: [],
+      frontiers: [],
+      consequenceOf: undefined,
+      capabilityRef: "event-consequence:e1" as CapabilityRef,
+    },
   ];
   for (const detail of cases) expect(decodeDetail(encodeDetail(detail))).toEqual(detail);
 });

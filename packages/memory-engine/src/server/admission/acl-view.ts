@@ -3,6 +3,7 @@ import {
   aclLevel,
   AclSchema,
   AuthorizationError,
+  ProtocolError,
   SPACE_SCOPE_KEY,
   type Acl,
   type AclLevel,
@@ -50,6 +51,22 @@ export class AclView {
 export function parseAcl(value: JsonValue | undefined): Acl | undefined {
   const parsed = AclSchema.safeParse(value);
   return parsed.success ? parsed.data : undefined;
+}
+
+/**
+ * The list that a change would leave (ME-A9).
+ *
+ * @throws ProtocolError for what is no list, AuthorizationError for one without an owner
+ */
+export function requireAcl(value: JsonValue | undefined): Acl {
+  const acl = parseAcl(value);
+  if (acl === undefined) {
+    throw new ProtocolError(`what would be the access list is none; write levels by principal`, {});
+  }
+  if (namesAnOwner(acl)) return acl;
+  throw new AuthorizationError("a space keeps an owner: name one principal OWNER", {
+    permanentEvidence: true,
+  });
 }
 
 /** Whether a principal by name, not merely everybody, owns the space. */

@@ -1,5 +1,4 @@
 import {
-  AuthorizationError,
   ConflictError,
   isOwner,
   MAIN_BRANCH,
@@ -17,7 +16,7 @@ import {
   type ValueOperation,
 } from "@tidemark/protocol";
 import type { EngineTx, ResolvedPrecondition, ResolvedRead } from "../../engine-types.js";
-import { deniedBy, namesAnOwner, parseAcl, type AclState } from "./acl-view.js";
+import { deniedBy, requireAcl, type AclState } from "./acl-view.js";
 import { actorOf, replayKeyOf, type Envelope } from "./envelope.js";
 import { targetOf, type OperationTarget } from "./reserved.js";
 
@@ -125,13 +124,5 @@ function applyOne(tx: EngineTx, op: DocOperation, actor: Actor): void {
   const { id, scope, ...operation } = op;
   const scopeKey = resolveScopeKey(scope ?? "space", actor);
   const after = tx.write({ id, scopeKey, op: operation as ValueOperation });
-  if (targetOf(op) !== "acl") return;
-  const acl = parseAcl(after);
-  if (acl === undefined) {
-    throw new ProtocolError(`what would be the access list is none; write levels by principal`, {});
-  }
-  if (namesAnOwner(acl)) return;
-  throw new AuthorizationError("a space keeps an owner: name one principal OWNER", {
-    permanentEvidence: true,
-  });
+  if (targetOf(op) === "acl") requireAcl(after);
 }

@@ -6,6 +6,7 @@ import {
   type DerivedBatch,
   type HolderId,
   type Precondition,
+  type SpaceId,
 } from "@tidemark/protocol";
 import type { Engine, EngineTx, ResolvedPrecondition } from "../../engine-types.js";
 import type { DerivedPlan } from "../types.js";
@@ -24,7 +25,7 @@ export function commitWave(
   plan: DerivedPlan,
 ): AcceptedCommit | undefined {
   return engine.transact((tx) => {
-    checkLease(tx, engine, holder);
+    requireLease(tx, engine.space, holder);
     const batch = plan(tx);
     if (batch === undefined || isEmpty(batch)) return undefined;
     checkDerivedBatch(batch);
@@ -43,7 +44,8 @@ export function commitWave(
   });
 }
 
-function checkLease(tx: EngineTx, engine: Engine, holder: HolderId): void {
+/** @throws LeaseError unless the holder's own lease lives, by the store's clock, in this transaction */
+export function requireLease(tx: EngineTx, space: SpaceId, holder: HolderId): void {
   const lease = tx.lease();
   if (lease !== undefined && lease.live && lease.holder === holder) return;
   const why =
@@ -52,8 +54,8 @@ function checkLease(tx: EngineTx, engine: Engine, holder: HolderId): void {
       : lease.holder === holder
         ? "its lease has expired"
         : `the lease is ${lease.live ? "" : "an expired one "}of ${lease.holder}`;
-  throw new LeaseError(`${holder} may not derive in ${engine.space}: ${why}`, {
-    space: engine.space,
+  throw new LeaseError(`${holder} may not derive in ${space}: ${why}`, {
+    space,
     holder,
   });
 }

@@ -1,3 +1,4 @@
+import { marksProblem } from "@tidemark/events";
 import {
   ACL_DOC,
   AuthorizationError,
@@ -73,6 +74,8 @@ function checkEntry(entry: NewEntry): void {
   if ("seq" in entry || "index" in entry) {
     throw entryError(entry, "carries a place, which the commit gives");
   }
+  const forged = marksProblem(entry);
+  if (forged !== undefined) throw entryError(entry, forged);
   if (!entry.stream.startsWith("stream:")) throw entryError(entry, "is for no stream");
 }
 

@@ -9,6 +9,12 @@ import {
   type SpaceId,
 } from "@tidemark/protocol";
 import type { Engine } from "../../engine-types.js";
+import {
+  accessVerdict,
+  checkAccess,
+  commitAccess,
+  type AccessRequest,
+} from "../admission/access.js";
 import { AclView } from "../admission/acl-view.js";
 import { commitWave } from "../derived/commit.js";
 import { CommitFeed } from "../feed/commit-feed.js";
@@ -16,6 +22,7 @@ import type { ServerPolicy } from "../policy.js";
 import { SpacePush } from "../push/space-push.js";
 import type { ServerCounters } from "../stats.js";
 import type {
+  AccessVerdict,
   AdmissionNotice,
   DemandCause,
   DemandNews,
@@ -148,6 +155,20 @@ export class SpaceCore implements ServedSpace {
       return { ok: true, commit, release: () => undefined };
     }
     return { ok: true, commit, release: this.#hold(commit) };
+  }
+
+  checkAccess(request: AccessRequest): AccessVerdict {
+    const { counters } = this.#deps;
+    return accessVerdict(counters, () => checkAccess(this.context, request));
+  }
+
+  commitAccess(holder: HolderId, request: AccessRequest): AccessVerdict {
+    const { counters } = this.#deps;
+    const verdict = accessVerdict(counters, () => commitAccess(this.context, holder, request));
+    if (!verdict.ok || verdict.commit === undefined) return verdict;
+    counters.add("authored");
+    this.#accepted([verdict.commit]);
+    return verdict;
   }
 
   commitSystem(plan: SystemPlan): AcceptedCommit | undefined {
