@@ -13,6 +13,7 @@ import {
   type JsonValue,
   type TidemarkError,
 } from "@tidemark/protocol";
+import type { EventMarks } from "@tidemark/events";
 import type { ReadEntry } from "@tidemark/scheduler";
 import type { CellAccess } from "./cell/access.js";
 import { REF, type Value } from "./cell/types.js";
@@ -38,6 +39,8 @@ export interface HandlerEvent {
   readonly payload: JsonValue | undefined;
   /** Wall milliseconds that `now()` returns: of the append, or of the fire in an echo (R29). */
   readonly at: number;
+  /** What the runtime that fired it attests: the payload bears it again before the handler runs (seed 000 §2). */
+  readonly marks?: EventMarks;
   readonly context: Extract<RunContext, { kind: "event-handler" }>;
 }
 
@@ -278,6 +281,7 @@ export class Runtime {
       action: piece.action(handler),
       stream: { id: handler.id, space: this.#options.space },
       payload: event.payload,
+      marks: event.marks ?? {},
       at: event.at,
       context: event.context,
     };

@@ -1,4 +1,5 @@
 import type {
+  AccessChange,
   ActionId,
   Actor,
   DocId,
@@ -13,6 +14,7 @@ import type {
   TidemarkError,
   ValueOperation,
 } from "@tidemark/protocol";
+import type { EventMarks } from "@tidemark/events";
 import type { Change } from "@tidemark/scheduler";
 import type { BuiltInName } from "./effect/built-in.js";
 
@@ -53,12 +55,11 @@ export interface SealedWrite {
   readonly op: ValueOperation;
 }
 
-/** One event that a run sends. */
-export interface SentEvent {
+/** One event that a run sends, with the marks of the event that it forwards, where it forwards one. */
+export interface SentEvent extends EventMarks {
   readonly stream: Link;
   readonly eventId: EventId;
   readonly payload: JsonValue;
-  readonly rendererTrusted?: true;
 }
 
 /** Who a run is, and as whom it acts; without one nothing is sealed (seed 001 §3d). */
@@ -103,6 +104,11 @@ export interface SealedRun {
   readonly reads: readonly LoggedRead[];
   readonly writes: readonly SealedWrite[];
   readonly sends: readonly SentEvent[];
+  /**
+   * What a handler's run asks of the space's access list, in turn; absent where it asks for nothing. The
+   * memory server decides it as if the event's actor had asked; an echo's leads nowhere (seed 001 §3d).
+   */
+  readonly accessChanges?: readonly AccessChange[];
   /** Domain events; none until the outbox serves them. */
   readonly emits: readonly never[];
   /**

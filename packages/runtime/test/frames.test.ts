@@ -93,8 +93,6 @@ const LATER: readonly (readonly [name: string, call: (ctx: HandlerContext) => un
   ["navigateTo", (ctx) => ctx.navigateTo("there")],
   ["inSpace", (ctx) => ctx.inSpace("new")],
   ["emit", (ctx) => ctx.emit("work.done", {})],
-  ["grantSpaceAccess", (ctx) => ctx.grantSpaceAccess(BEN, "READ")],
-  ["revokeSpaceAccess", (ctx) => ctx.revokeSpaceAccess(BEN)],
 ];
 
 test.each(LATER)(

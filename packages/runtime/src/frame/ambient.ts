@@ -1,4 +1,4 @@
-import { FrameError, type Link, type Principal } from "@tidemark/protocol";
+import { FrameError, type Grantee, type Link, type Principal } from "@tidemark/protocol";
 import type { Cell, Stream } from "../cell/types.js";
 import { createPieceIn, type CreatePieceOptions, type PieceLink } from "../piece/create.js";
 import type { Pattern } from "../pattern/pattern.js";
@@ -8,6 +8,8 @@ import {
   type CellAtOptions,
   cellFromLink,
   notServed,
+  stageGrant,
+  stageRevocation,
   streamFromLink,
 } from "./context.js";
 import { requireEvent } from "./frame.js";
@@ -79,16 +81,25 @@ export function emit(_type: string, _payload: unknown): never {
   return notServed("emit");
 }
 
-/** Asks for a change of the space's access list. Not served yet. */
-export function grantSpaceAccess(_user: Principal, _level: AccessLevel): never {
-  requireEvent("grantSpaceAccess");
-  return notServed("grantSpaceAccess");
+/**
+ * Asks that somebody, or everybody (`"*"`), have exactly this level of access to the space from the event
+ * on, also where it is less than before. The run only asks: the memory server decides as if the event's
+ * actor had asked, before anything else of the run lands, and a refusal is the event's end (seed 001 §3d).
+ *
+ * @throws ProtocolError for what is no grantee or no level.
+ */
+export function grantSpaceAccess(grantee: Grantee, level: AccessLevel): void {
+  stageGrant(requireEvent("grantSpaceAccess"), grantee, level);
 }
 
-/** Asks for a change of the space's access list. Not served yet. */
-export function revokeSpaceAccess(_user: Principal): never {
-  requireEvent("revokeSpaceAccess");
-  return notServed("revokeSpaceAccess");
+/**
+ * Asks that somebody be taken out of the space's access list, appends to single streams included; what
+ * everybody may do stays theirs. Decided as {@link grantSpaceAccess} is.
+ *
+ * @throws ProtocolError for what is no grantee.
+ */
+export function revokeSpaceAccess(grantee: Grantee): void {
+  stageRevocation(requireEvent("revokeSpaceAccess"), grantee);
 }
 
 /**

@@ -1,4 +1,13 @@
-import { toLinkValue, type JsonValue, type Link, type Principal } from "@tidemark/protocol";
+import {
+  grantOf,
+  revocationOf,
+  toLinkValue,
+  type AclLevel,
+  type Grantee,
+  type JsonValue,
+  type Link,
+  type Principal,
+} from "@tidemark/protocol";
 import { cellHandle, streamHandle, withAccess } from "../cell/handle.js";
 import { linkOfRef } from "../cell/node-ref.js";
 import { REF, type Cell, type Readable, type Stream, type Value } from "../cell/types.js";
@@ -8,7 +17,7 @@ import type { Pattern } from "../pattern/pattern.js";
 import type { EventScope } from "./event-scope.js";
 
 /** Access levels of a space's list. */
-export type AccessLevel = "READ" | "WRITE" | "OWNER";
+export type AccessLevel = AclLevel;
 
 /** Options of a handle made from a link. */
 export interface CellAtOptions<T> {
@@ -45,8 +54,10 @@ export interface HandlerContext {
   navigateTo(target: unknown): never;
   inSpace(name: string): never;
   emit(type: string, payload: unknown): never;
-  grantSpaceAccess(user: Principal, level: AccessLevel): never;
-  revokeSpaceAccess(user: Principal): never;
+  /** See the ambient {@link grantSpaceAccess}. */
+  grantSpaceAccess(grantee: Grantee, level: AccessLevel): void;
+  /** See the ambient {@link revokeSpaceAccess}. */
+  revokeSpaceAccess(grantee: Grantee): void;
 }
 
 /** The functions of one run's frame. Ambient functions call the same ones. */
@@ -67,8 +78,8 @@ export function contextFor(event: EventScope): HandlerContext {
     navigateTo: () => notServed("navigateTo"),
     inSpace: () => notServed("inSpace"),
     emit: () => notServed("emit"),
-    grantSpaceAccess: () => notServed("grantSpaceAccess"),
-    revokeSpaceAccess: () => notServed("revokeSpaceAccess"),
+    grantSpaceAccess: (grantee, level) => stageGrant(event, grantee, level),
+    revokeSpaceAccess: (grantee) => stageRevocation(event, grantee),
   };
 }
 
@@ -108,6 +119,16 @@ export function abortRun(event: EventScope, reason: string): never {
   const error = new AbortError(`the handler aborted its transaction: ${reason}`, { reason });
   event.tx.abort(error);
   throw error;
+}
+
+/** @throws ProtocolError for what is no grantee or no level. */
+export function stageGrant(event: EventScope, grantee: Grantee, level: AccessLevel): void {
+  event.tx.stageAccess("grantSpaceAccess", grantOf(grantee, level));
+}
+
+/** @throws ProtocolError for what is no grantee. */
+export function stageRevocation(event: EventScope, grantee: Grantee): void {
+  event.tx.stageAccess("revokeSpaceAccess", revocationOf(grantee));
 }
 
 /** @throws NotServedError always. */

@@ -9,6 +9,7 @@ import {
   type Link,
   type Principal,
 } from "@tidemark/protocol";
+import { markEvent, type EventMarks } from "@tidemark/events";
 import { isThenable } from "../computed/derivation.js";
 import { contextFor } from "../frame/context.js";
 import { openEventScope } from "../frame/event-scope.js";
@@ -17,6 +18,7 @@ import type { HandlerNode } from "../pattern/build-scope.js";
 import type { RunEnvironment } from "../piece/environment.js";
 import { Transaction } from "../transaction/transaction.js";
 import type { RunContext, SealedRun } from "../types.js";
+import { parsePayloadBy } from "./closed-payload.js";
 
 type HandlerContextKind = Extract<RunContext, { kind: "event-handler" }>;
 
@@ -28,6 +30,7 @@ export interface HandlerCall {
   /** The stream, its space included. */
   readonly stream: Link;
   readonly payload: JsonValue | undefined;
+  readonly marks: EventMarks;
   readonly at: number;
   readonly context: HandlerContextKind;
 }
@@ -86,7 +89,7 @@ export function startHandler(env: RunEnvironment, call: HandlerCall): StartedHan
   let returned: unknown;
   try {
     returned = runInFrame(frame, () =>
-      call.node.handle(parsePayload(call) as never, contextFor(event)),
+      call.node.handle(receivedPayload(call) as never, contextFor(event)),
     );
   } catch (error) {
     return { tx, result: endOf(env, call, tx, { threw: error }) };
@@ -99,10 +102,17 @@ export function startHandler(env: RunEnvironment, call: HandlerCall): StartedHan
   return { tx, result };
 }
 
+/** The payload as the handler gets it: parsed, and marked as its entry says. */
+function receivedPayload(call: HandlerCall): unknown {
+  const payload = parsePayload(call);
+  markEvent(payload, call.marks);
+  return payload;
+}
+
 /** In the frame: a schema's defaults and checks are code of the pattern. */
-function parsePayload({ node, payload, label }: HandlerCall): unknown {
+function parsePayload({ node, payload, marks, label }: HandlerCall): unknown {
   if (node.schema === undefined) return payload;
-  const parsed = node.schema.safeParse(payload);
+  const parsed = parsePayloadBy(node.schema, payload, marks);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const path = (issue?.path ?? []).filter((part) => typeof part !== "symbol");
@@ -145,6 +155,7 @@ function sealable(
     reads: env.durableReads(tx.reads),
     writes: tx.writes,
     sends: tx.sends,
+    ...(tx.accessChanges.length === 0 ? {} : { accessChanges: tx.accessChanges }),
     emits: [],
     ...(value === undefined ? {} : { value }),
   };

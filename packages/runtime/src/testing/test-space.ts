@@ -19,6 +19,7 @@ import {
   type SpaceId,
 } from "@tidemark/protocol";
 import { VirtualClock } from "@tidemark/protocol/testing";
+import type { EventMarks } from "@tidemark/events";
 import { type Change, Scheduler } from "@tidemark/scheduler";
 import type { HandlerOutcome } from "../handler/handler-run.js";
 import { describePiece } from "../pattern/describe.js";
@@ -52,6 +53,7 @@ export interface FireOptions {
   readonly eventId?: EventId;
   readonly actor?: Actor;
   readonly at?: number;
+  readonly marks?: EventMarks;
 }
 
 /** Which instance of a document is meant. */
@@ -184,6 +186,7 @@ export class TestSpace implements StateView, SealDestination {
       eventId: id,
       payload,
       at: options.at ?? this.clock.now(),
+      ...(options.marks === undefined ? {} : { marks: options.marks }),
       context: {
         kind: "event-handler",
         action: `test/${name}@${stream}` as never,

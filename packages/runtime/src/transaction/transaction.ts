@@ -6,6 +6,7 @@ import {
   resolveScopeKey,
   ScopeError,
   validateJson,
+  type AccessChange,
   type Actor,
   type DocId,
   type InstanceKey,
@@ -15,6 +16,7 @@ import {
   type Seq,
   type ValueOperation,
 } from "@tidemark/protocol";
+import { marksOf } from "@tidemark/events";
 import type { CellAccess, MergeRequest } from "../cell/access.js";
 import type { NodeRef } from "../cell/node-ref.js";
 import { locate, readThrough, type DocumentReader } from "../cell/reading.js";
@@ -51,6 +53,7 @@ export class Transaction implements CellAccess, DocumentReader {
   readonly #states = new Map<string, Held>();
   readonly #writes = new Map<InstanceKey, DocumentWrites>();
   readonly #sends: SentEvent[] = [];
+  readonly #accessChanges: AccessChange[] = [];
   #suspension: Suspension | undefined;
   #aborted: AbortError | undefined;
   #closed: string | undefined;
@@ -84,6 +87,10 @@ export class Transaction implements CellAccess, DocumentReader {
 
   get sends(): readonly SentEvent[] {
     return this.#sends;
+  }
+
+  get accessChanges(): readonly AccessChange[] {
+    return this.#accessChanges;
   }
 
   /** Ends the run: a context kept for later use throws from here on. */
@@ -187,7 +194,14 @@ export class Transaction implements CellAccess, DocumentReader {
       throw new FrameError(message, { builtin: "send" });
     }
     const value = payload === undefined ? null : checked(payload);
-    this.#sends.push({ stream, eventId: nextEventId(), payload: value });
+    const marks = marksOf(payload, value);
+    this.#sends.push({ stream, eventId: nextEventId(), payload: value, ...marks });
+  }
+
+  /** Asks for a change of the space's access list. No run writes the list itself (seed 001 §3d). */
+  stageAccess(builtin: string, change: AccessChange): void {
+    this.#checkOpen(`${builtin}()`);
+    this.#accessChanges.push(change);
   }
 
   // Inside
