@@ -65,7 +65,8 @@ test("[EX-Y8] redirects do not start the time of the whole anew", async () => {
 test("[EX-Y9] a body is bounded, announced or not", async () => {
   const server = await startServer(({ path }, response) => {
     if (path === "/announced") response.setHeader("content-length", "1001");
-    response.write("x".repeat(path === "/fits" ? 1_000 : 1_001));
+    const sent = { "/announced": 1, "/streamed": 1_001, "/fits": 1_000 }[path] ?? 0;
+    response.write("x".repeat(sent));
     if (path === "/fits") response.end();
   });
   const { fetch, clock } = fetchingFrom([server], { limits: { bodyBytes: 1_000 } });
