@@ -32,6 +32,11 @@ export interface ServingPolicy {
   readonly parkDisposeTimeoutMs: number;
   /** Deferrals in a row after which a demanded root's structure counts as stuck (seed 001 §7). */
   readonly structureStuckAfter: number;
+  /**
+   * What the feed reports is read from the store again, and another principal's instance only under a
+   * lease that lives at that moment (seed 001 §1, plane (a)); off, the feed's own operations are applied.
+   */
+  readonly storeReadThrough: boolean;
   /** How long an idle park's runtime is kept for the space's next tenure; 0 disposes at every park (§1). */
   readonly parkedRuntimeRetentionMs: number;
   /** Runtimes kept across the host; 0 keeps none. */
@@ -63,6 +68,7 @@ export const DEFAULT_SERVING_POLICY: ServingPolicy = {
   maintenanceEveryMs: 60_000,
   parkDisposeTimeoutMs: 5_000,
   structureStuckAfter: 8,
+  storeReadThrough: false,
   parkedRuntimeRetentionMs: 600_000,
   maxParkedRuntimes: 8,
   maxOutstandingEffects: DEFAULT_MAX_OUTSTANDING_EFFECTS,
@@ -74,15 +80,21 @@ export const DEFAULT_SERVING_POLICY: ServingPolicy = {
 /**
  * Defaults with overrides. Names that are not the loop's own are another component's and pass.
  *
- * @throws ProtocolError naming a knob whose value is not a non-negative finite number.
+ * @throws ProtocolError naming a knob whose value is not a non-negative finite number, or no boolean
+ *   where it is a switch.
  */
 export function resolvePolicy(overrides: Partial<ServingPolicy> = {}): ServingPolicy {
-  const resolved: Record<string, number> = { ...DEFAULT_SERVING_POLICY };
-  for (const name of Object.keys(DEFAULT_SERVING_POLICY)) {
+  const resolved: Record<string, number | boolean> = { ...DEFAULT_SERVING_POLICY };
+  for (const [name, standard] of Object.entries(DEFAULT_SERVING_POLICY)) {
     const value = overrides[name as keyof ServingPolicy];
     if (value === undefined) continue;
-    if (!Number.isFinite(value) || value < 0) {
-      throw new ProtocolError(`policy ${name} must be a number of at least 0, not ${value}`, {
+    const fits =
+      typeof standard === "boolean"
+        ? typeof value === "boolean"
+        : typeof value === "number" && Number.isFinite(value) && value >= 0;
+    if (!fits) {
+      const wanted = typeof standard === "boolean" ? "true or false" : "a number of at least 0";
+      throw new ProtocolError(`policy ${name} must be ${wanted}, not ${String(value)}`, {
         path: [name],
       });
     }

@@ -320,6 +320,7 @@ describe("a kept runtime", () => {
       staying: () => live,
       onYield: () => undefined,
       confirmLease: () => true,
+      leaseLives: () => true,
     };
     parts.enter(hooks);
     await parts.loop.cycle();

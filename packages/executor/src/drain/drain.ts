@@ -117,10 +117,12 @@ export class Drain {
 
   /** The feed brought a commit: what it appended and did not end is pending. */
   offer({ appends, marks }: Pick<AcceptedCommit, "appends" | "marks">): void {
+    const ended = new Set(marks.map(placeKey));
+    // What another tenure ended between two barriers is not pending any more.
+    if (ended.size > 0) this.#arrived = this.#arrived.filter((one) => !ended.has(placeKey(one)));
     if (appends.length === 0) return;
     this.#armed = true;
     if (this.#askStore) return;
-    const ended = new Set(marks.map(placeKey));
     for (const entry of appends) {
       if (entry.consequenced !== true && !ended.has(placeKey(entry))) this.#arrived.push(entry);
     }

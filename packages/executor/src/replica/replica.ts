@@ -1,8 +1,10 @@
 import type { Engine } from "@tidemark/memory-engine";
 import {
   applyOperation,
-  parseInstanceKey,
   instanceKey,
+  LeaseError,
+  parseInstanceKey,
+  SPACE_SCOPE_KEY,
   type AcceptedCommit,
   type BaseView,
   type Held,
@@ -11,6 +13,14 @@ import {
   type Seq,
 } from "@tidemark/protocol";
 import type { LoadAnswer } from "./loads.js";
+
+/** The store read-through posture (seed 001 §1, plane (a)). */
+export interface ReadThrough {
+  /** Whether another principal's instance may be delivered to this holder now: its lease lives. */
+  readonly mayRead: () => boolean;
+  /** A document was read of the store: on first access, or again because the feed reported a write. */
+  readonly onRead: (again: boolean) => void;
+}
 
 /** What a {@link Replica} needs. */
 export interface ReplicaOptions {
@@ -23,6 +33,8 @@ export interface ReplicaOptions {
   isRead(key: InstanceKey): boolean;
   /** Whether a commit is this tenure's own (seed 001 §3, self-echo). */
   isOwn(commit: AcceptedCommit): boolean;
+  /** Where set, the feed says what to read again, and its operations are not applied. */
+  readonly through?: ReadThrough;
   /** The replica took something in: a load, or commits at a barrier. */
   onTake?(): void;
   /** One load of what the store holds; where absent, the store's own word. @throws as a failed load */
@@ -129,12 +141,15 @@ export class Replica implements BaseView {
     if (last === undefined) return;
     this.#options.onTake?.();
     const reload = new Set<InstanceKey>();
+    const through = this.#options.through !== undefined;
     for (const commit of commits) {
       for (const change of commit.changes) {
         const key = instanceKey(change.id, change.scopeKey);
         const slot = this.#slots.get(key);
         if (slot === undefined) continue;
-        if (slot.held.seq < commit.seq) {
+        // An own commit's writes are here already, as they were sealed.
+        if (through && !this.#options.isOwn(commit)) reload.add(key);
+        else if (slot.held.seq < commit.seq) {
           slot.held = { ...slot.held, ...advance(slot.held, commit, change.op) };
         } else if (!this.#options.isOwn(commit)) {
           // A wave of ours was rebased over it and stands above it here: the store knows the sum.
@@ -178,13 +193,14 @@ export class Replica implements BaseView {
   #refresh(key: InstanceKey): void {
     const slot = this.#slots.get(key);
     if (slot === undefined) return;
-    const held = this.#load(key);
+    const held = this.#load(key, true);
     if (held === undefined) this.#slots.delete(key);
     else slot.held = held;
   }
 
-  #load(key: InstanceKey): Held | undefined {
+  #load(key: InstanceKey, again = false): Held | undefined {
     this.#loads += 1;
+    this.#options.through?.onRead(again);
     this.#options.onTake?.();
     const answer = this.#ask(key);
     this.#settle(key);
@@ -200,8 +216,12 @@ export class Replica implements BaseView {
   }
 
   #ask(key: InstanceKey): LoadAnswer {
-    const { engine, load } = this.#options;
+    const { engine, load, through } = this.#options;
     const { id, scopeKey } = parseInstanceKey(key);
+    if (through !== undefined && scopeKey !== SPACE_SCOPE_KEY && !through.mayRead()) {
+      const message = `${key} is delivered to the holder of a live lease alone, and it has lapsed`;
+      return { state: "failed", error: new LeaseError(message, {}) };
+    }
     const unseen = this.#unseen.get(key) ?? this.#seq;
     const at = unseen > this.#seq ? unseen : this.#seq;
     const read = (): Held => engine.read(id, scopeKey, { at });

@@ -7,6 +7,8 @@ export interface TenureHooks {
   readonly staying: () => boolean;
   readonly onYield: () => void;
   readonly confirmLease: () => boolean;
+  /** Whether the lease row names this holder live, asked now; a lapse that is found runs the renew arm. */
+  readonly leaseLives: () => boolean;
 }
 
 /**
@@ -48,6 +50,8 @@ export class TenureBinding implements TenureHooks {
   readonly onYield = (): void => this.#tenure?.onYield();
 
   readonly confirmLease = (): boolean => this.#tenure?.confirmLease() === true;
+
+  readonly leaseLives = (): boolean => this.#tenure?.leaseLives() === true;
 
   /** The replica took something in: of an owner that may not commit any more it is more than it left. */
   readonly took = (): void => {

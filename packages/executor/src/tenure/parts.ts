@@ -25,7 +25,7 @@ import type { ServingPolicy } from "../policy.js";
 import { BasisRecovery } from "../recovery/basis-recovery.js";
 import { ServingScheduler } from "../recovery/serving-scheduler.js";
 import type { DocumentLoads, LoadAnswer, LoadNews } from "../replica/loads.js";
-import { Replica } from "../replica/replica.js";
+import { Replica, type ReadThrough } from "../replica/replica.js";
 import { ServingView } from "../replica/serving-view.js";
 import type { SpaceStats } from "../stats/counters.js";
 import { WaveAccumulator } from "../wave/accumulator.js";
@@ -213,9 +213,21 @@ export class TenureParts {
       maxDocuments: policy.replicaMaxDocuments,
       isRead: (key) => this.scheduler.isRead(key),
       isOwn: (commit) => this.isOwn(commit),
+      ...(policy.storeReadThrough ? { through: this.#readThrough() } : {}),
       onTake: this.binding.took,
       load: (key, read) => loads.load(served.space, key, read),
     });
+  }
+
+  #readThrough(): ReadThrough {
+    const { counts } = this.#options.stats;
+    return {
+      mayRead: this.binding.leaseLives,
+      onRead: (again) => {
+        if (again) counts.storeRefreshes += 1;
+        else counts.storeReads += 1;
+      },
+    };
   }
 
   #buildStructure(): StructureLoads {

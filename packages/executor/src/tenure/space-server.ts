@@ -149,6 +149,7 @@ export class SpaceServer {
       staying: () => this.#ending === undefined,
       onYield: () => this.#lease.renewIfDue(),
       confirmLease: () => this.#lease.confirm(),
+      leaseLives: () => this.#leaseLives(),
     });
     parts.demand.warm(this.#warm);
     this.#subscriptions.push(
@@ -222,6 +223,13 @@ export class SpaceServer {
     this.#options.served.refresh();
     this.#parts?.resume();
     this.#wake.signal();
+  }
+
+  /** What a lapse takes with it is withheld; what it does not, is read under the lease that came back. */
+  #leaseLives(): boolean {
+    if (this.#lease.live) return true;
+    this.#lease.confirm();
+    return this.#lease.held && this.#ending === undefined;
   }
 
   /** Every step is tried whatever an earlier one threw: the lease goes back, and the runtime goes (§2). */

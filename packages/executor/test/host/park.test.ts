@@ -28,9 +28,12 @@ describe("activation", () => {
     expect(meetsCriteria({ ...none, warmRequests: 1 })).toBe(true);
   });
 
-  test("[EX-H13] a knob that is no number of at least 0 is refused by name", () => {
+  test("[EX-H13] a knob that is no number of at least 0, or no boolean where it is a switch, is refused by name", () => {
     expect(() => resolvePolicy({ flushDeadlineMs: -1 })).toThrow(/flushDeadlineMs/);
     expect(() => resolvePolicy({ idleParkMs: Number.NaN })).toThrow(/idleParkMs/);
     expect(resolvePolicy({ idleParkMs: 5 }).idleParkMs).toBe(5);
+    expect(() => resolvePolicy({ storeReadThrough: 1 as never })).toThrow(/storeReadThrough/);
+    expect(() => resolvePolicy({ idleParkMs: true as never })).toThrow(/idleParkMs/);
+    expect(resolvePolicy({ storeReadThrough: true }).storeReadThrough).toBe(true);
   });
 });

@@ -6,6 +6,7 @@ import {
   seededRandom,
   SPACE_SCOPE_KEY,
   streamIdFor,
+  type Clock,
   type DocId,
   type EventId,
   type HolderId,
@@ -75,6 +76,8 @@ export interface WorldOptions extends TestServerOptions {
   /** Without it the host is started. */
   readonly started?: boolean;
   readonly loads?: DocumentLoads;
+  /** The host's clock where it is not the test's own: a process that can stand still. */
+  readonly hostClock?: Clock;
 }
 
 export async function createWorld(options: WorldOptions): Promise<World> {
@@ -91,7 +94,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
 /** Another host over the same memory server, as a restarted executor would be. */
 export function createHost(
   t: TestServer,
-  options: Pick<WorldOptions, "patterns" | "policy2" | "loads" | "effects">,
+  options: Pick<WorldOptions, "patterns" | "policy2" | "loads" | "effects" | "hostClock">,
   reports: ServingReport[] = [],
   seed = 7,
 ): ExecutorHost {
@@ -99,7 +102,7 @@ export function createHost(
     memory: t.server,
     stores: { list: () => [...t.engines.keys()] },
     patterns: new PatternRegistry(options.patterns),
-    clock: t.clock,
+    clock: options.hostClock ?? t.clock,
     gates: t.gates,
     random: seededRandom(seed),
     policy: options.policy2 ?? {},

@@ -477,7 +477,7 @@ export class World {
 
 /** The serving loop's part of a file's policy. */
 function servingPolicy(policy: PolicyFile = {}): Partial<ServingPolicy> {
-  const { appendPacing: _, storeReadThrough: __, ...rest } = policy;
+  const { appendPacing: _, ...rest } = policy;
   return Object.fromEntries(
     Object.entries(rest).filter(([, value]) => value !== undefined),
   ) as Partial<ServingPolicy>;
