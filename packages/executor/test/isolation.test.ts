@@ -118,6 +118,14 @@ describe("seals", () => {
     expect(accumulator.open.isEmpty).toBe(true);
   });
 
+  test("[EX-A5] a run that delivers no event asks nothing of the access list", () => {
+    const { seal, accumulator } = sealOver();
+    const accessChanges = [{ kind: "grant", grantee: "*", level: "OWNER" }] as const;
+    const verdict = seal.seal(sealed({ accessChanges }));
+    expect(verdict).toMatchObject({ ok: false, error: { code: "unauthorized" } });
+    expect(accumulator.open.isEmpty).toBe(true);
+  });
+
   test("[EX-W22] a send into another space is refused while crossings are not served", () => {
     const { seal, stats } = sealOver();
     const stream = { id: "stream:s" as DocId, space: "did:key:away" as SpaceId };

@@ -1,4 +1,4 @@
-import type { CarriedEntry } from "@tidemark/events";
+import { marksIn, type CarriedEntry } from "@tidemark/events";
 import type { EventTask } from "@tidemark/scheduler";
 import type { SpaceStats } from "../stats/counters.js";
 import type { Wave, WaveAccumulator } from "../wave/accumulator.js";
@@ -53,7 +53,7 @@ export class Cascade {
       payload: entry.payload,
       firedAt: entry.firedAt,
       at: entry.appendedAt ?? 0,
-      ...(entry.rendererTrusted === undefined ? {} : { rendererTrusted: entry.rendererTrusted }),
+      ...marksIn(entry),
     };
     this.#queued.add(id);
     this.#options.queue.queueEvent({

@@ -1,4 +1,5 @@
-import type { EntryEnd } from "@tidemark/events";
+import { marksIn, type EntryEnd } from "@tidemark/events";
+import type { AccessRequest } from "@tidemark/memory-engine";
 import {
   isTidemarkError,
   StorageError,
@@ -10,6 +11,7 @@ import {
   type EventId,
   type GateName,
   type InstanceKey,
+  type TidemarkError,
 } from "@tidemark/protocol";
 import {
   actionOf,
@@ -22,9 +24,10 @@ import {
 import type { Change, ReadEntry } from "@tidemark/scheduler";
 import type { ServingView } from "../replica/serving-view.js";
 import type { SpaceStats } from "../stats/counters.js";
+import type { StreamLoad } from "../tenure/structure-loads.js";
 import type { Draft, Wave, WaveAccumulator } from "../wave/accumulator.js";
 import type { Contribution } from "../wave/contribution.js";
-import type { StreamLoad } from "../tenure/structure-loads.js";
+import { accessRequestOf } from "../wave/access.js";
 import { actorOf, endDraft, handlingDraft } from "../wave/draft.js";
 import type { Runnable } from "./places.js";
 
@@ -42,11 +45,11 @@ export type DeliveryResult =
   | { readonly kind: "requeued" }
   /** The body did not run: nothing is sealed (seed 000 §5). */
   | { readonly kind: "not-run"; readonly reason: string }
+  /** What it reads is on its way, or cannot be loaded: the entry parks at the head (R22). */
+  | { readonly kind: "load-parked"; readonly on: InstanceKey; readonly failed: boolean }
   /** The way to the seal failed: the entry is pending, and time must pass. */
   | { readonly kind: "failed" }
   /** The tenure ended meanwhile. */
-  /** What it reads is on its way, or cannot be loaded: the entry parks at the head (R22). */
-  | { readonly kind: "load-parked"; readonly on: InstanceKey; readonly failed: boolean }
   | { readonly kind: "abandoned" };
 
 /** What a {@link Deliveries} is made of. */
@@ -69,6 +72,8 @@ export interface DeliveryOptions {
   /** A wave of this space that is being committed: a late seal waits for its outcome. */
   readonly committing: () => Promise<void> | undefined;
   readonly onSends: (contribution: Contribution) => void;
+  /** The memory server's refusal of what a run asks of the access list, if it refuses. */
+  readonly checkAccess: (request: AccessRequest) => TidemarkError | undefined;
   readonly live: () => boolean;
   /** A body began or ended: the replica may not move in between (R25). */
   readonly onEnd: () => void;
@@ -241,17 +246,15 @@ export class Deliveries {
   }
 
   #conclude(running: Running, copy: CopyOf | undefined, outcome: HandlerOutcome): DeliveryResult {
-    const { event } = running;
     switch (outcome.kind) {
       case "sealed":
-        if (running.staged !== undefined) this.#sealHandling(running.staged, event, copy);
         return running.staged === undefined
           ? { kind: "not-run", reason: "the runtime sealed nothing" }
-          : { kind: "sealed" };
+          : this.#sealHandling(running, running.staged, copy);
       case "errored":
         return this.#sealEnd(running, copy, { kind: "errored", error: textOf(outcome.error) });
       case "refused":
-        return this.#sealEnd(running, copy, { kind: "refused", error: textOf(outcome.error) });
+        return this.#sealRefusal(running, copy, outcome.error);
       case "not-run":
         return outcome.on === undefined
           ? { kind: "not-run", reason: outcome.reason }
@@ -264,9 +267,32 @@ export class Deliveries {
     }
   }
 
-  #sealHandling(run: SealedRun, event: Runnable, copy: CopyOf | undefined): void {
-    const contribution = this.#seal(handlingDraft(run, event, copy?.emitter));
+  /** What it asks of the access list is decided before it joins the wave (seed 001 §3d). */
+  #sealHandling(running: Running, run: SealedRun, copy: CopyOf | undefined): DeliveryResult {
+    const draft = handlingDraft(run, running.event, copy?.emitter);
+    if (draft.accessChanges !== undefined) {
+      const request = accessRequestOf(draft);
+      if (request === undefined) return this.#withhold(running, copy);
+      const refusal = this.#options.checkAccess(request);
+      if (refusal !== undefined) return this.#sealRefusal(running, copy, refusal);
+    }
+    const contribution = this.#seal(draft);
     if (contribution.sends.length > 0) this.#options.onSends(contribution);
+    return { kind: "sealed" };
+  }
+
+  /** A verdict on the run is the end of the entry that it delivers (R14); a copy delivers none. */
+  #sealRefusal(running: Running, copy: CopyOf | undefined, error: TidemarkError): DeliveryResult {
+    if (copy !== undefined) return this.#withhold(running, copy);
+    return this.#sealEnd(running, copy, { kind: "refused", error: textOf(error) });
+  }
+
+  /** Its entry lands without an end, and is drained after this wave; so do the later ones of its stream. */
+  #withhold(running: Running, copy: CopyOf | undefined): DeliveryResult {
+    const end = { kind: "succeeded" } as const;
+    const draft = endDraft(running.event, end, { emitter: copy?.emitter, read: running.trace });
+    this.#seal({ ...draft, unfit: "access" });
+    return { kind: "requeued" };
   }
 
   #sealEnd(running: Running, copy: CopyOf | undefined, end: EntryEnd): DeliveryResult {
@@ -313,6 +339,7 @@ function invocationOf(event: Runnable, action: ActionId, copy: CopyOf | undefine
     eventId: event.eventId,
     payload: event.payload,
     at: event.at,
+    marks: marksIn(event),
     context: {
       kind: "event-handler",
       action,

@@ -1,3 +1,4 @@
+import { marksIn, type EventMarks } from "@tidemark/events";
 import type { DocId, EventId, JsonValue, Seq, StreamEntry } from "@tidemark/protocol";
 
 /** Names one stored entry in every map of the drain: an event id may recur, a place may not. */
@@ -13,7 +14,7 @@ export function placeKey(at: {
 }
 
 /** An event on its way to its handler: a stored entry, or an in-process copy of a new one. */
-export interface Runnable {
+export interface Runnable extends EventMarks {
   readonly stream: DocId;
   readonly eventId: EventId;
   readonly payload: JsonValue;
@@ -23,8 +24,6 @@ export interface Runnable {
   /** The `now()` of its run (R29). */
   readonly at: number;
   readonly place?: { readonly seq: Seq; readonly index: number };
-  readonly rendererTrusted?: true;
-  readonly runtimeInjectedEventKeys?: readonly string[];
 }
 
 /** A stored entry as something to run. Its payload stands as long as it is not consumed (R21). */
@@ -37,9 +36,6 @@ export function runnableOf(entry: StreamEntry): Runnable {
     firedAt: entry.firedAt,
     at: entry.appendedAt,
     place: { seq: entry.seq, index: entry.index },
-    ...(entry.rendererTrusted === undefined ? {} : { rendererTrusted: entry.rendererTrusted }),
-    ...(entry.runtimeInjectedEventKeys === undefined
-      ? {}
-      : { runtimeInjectedEventKeys: entry.runtimeInjectedEventKeys }),
+    ...marksIn(entry),
   };
 }

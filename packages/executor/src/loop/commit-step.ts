@@ -1,5 +1,5 @@
 import type { ServedSpace } from "@tidemark/memory-engine";
-import type { DocId, GateName, Seq } from "@tidemark/protocol";
+import type { DocId, EventId, GateName, Seq } from "@tidemark/protocol";
 import type { Scheduler } from "@tidemark/scheduler";
 import type { Deliveries } from "../drain/delivery.js";
 import type { Drain } from "../drain/drain.js";
@@ -9,8 +9,9 @@ import { TenureEnd } from "../tenure/end.js";
 import type { Settled, Wave, WaveAccumulator } from "../wave/accumulator.js";
 import { commitWave, type WaveVerdict } from "../wave/commit-wave.js";
 import type { Contribution } from "../wave/contribution.js";
-import type { WavePlan } from "../wave/plan.js";
+import type { Reason, WavePlan } from "../wave/plan.js";
 import type { OwnTenure } from "../wave/store-view.js";
+import { AccessStep } from "./access-step.js";
 import type { CoverageKeeper } from "./coverage-keeper.js";
 
 /** What a {@link CommitStep} is made of. */
@@ -25,7 +26,7 @@ export interface CommitStepOptions {
   readonly effects: Pick<EffectOutbox, "take">;
   readonly scheduler: Pick<Scheduler, "notify" | "node" | "rearm">;
   readonly stats: SpaceStats;
-  readonly pass: (gate: GateName) => Promise<void> | undefined;
+  readonly pass: (gate: GateName, event?: EventId) => Promise<void> | undefined;
   /** Whether the lease is still believed in. */
   readonly leaseHeld: () => boolean;
   /** A derived commit was refused: the row itself is asked (seed 001 §2). */
@@ -37,10 +38,12 @@ type Landed = Extract<WaveVerdict, { readonly ok: true }>;
 /** Closes waves: one derived commit each (seed 001 §3). Any failure ends the tenure. */
 export class CommitStep {
   readonly #options: CommitStepOptions;
+  readonly #access: AccessStep;
   #committing: Promise<void> | undefined;
 
   constructor(options: CommitStepOptions) {
     this.#options = options;
+    this.#access = new AccessStep(options);
   }
 
   /** The commit that is under way. */
@@ -76,7 +79,9 @@ export class CommitStep {
     try {
       await this.#options.pass("wave:before-commit");
       if (!this.#options.leaseHeld()) throw new TenureEnd("lapse");
-      const verdict = this.#write(wave, watermark);
+      const asked = this.#access.commit(wave.contributions);
+      const refused = asked instanceof Promise ? await asked : asked;
+      const verdict = this.#write(wave, watermark, refused);
       try {
         this.#told(wave, verdict);
         await this.#options.pass("wave:after-commit");
@@ -92,10 +97,10 @@ export class CommitStep {
     }
   }
 
-  #write(wave: Wave, watermark: Seq): Landed {
+  #write(wave: Wave, watermark: Seq, refused: ReadonlyMap<number, Reason>): Landed {
     const { served, own, coverage, confirmLease } = this.#options;
     const header = { from: coverage.watermark, to: watermark };
-    const verdict = commitWave(served, own, wave.contributions, header);
+    const verdict = commitWave(served, own, wave.contributions, header, refused);
     if (verdict.ok) return verdict;
     // A refused derived commit can be the first sign of a lapse (seed 001 §2).
     throw new TenureEnd(confirmLease() ? "failed" : "lapse", verdict.error);

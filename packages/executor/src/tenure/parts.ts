@@ -266,6 +266,10 @@ export class TenureParts {
       pass: this.#pass,
       committing: () => this.commits.committing,
       onSends: (contribution) => this.cascade.follow(contribution),
+      checkAccess: (request) => {
+        const verdict = served.checkAccess(request);
+        return verdict.ok ? undefined : verdict.error;
+      },
       live: this.binding.live,
       onEnd: this.binding.wake,
       reportSlow: (event, error) =>

@@ -10,7 +10,7 @@ import {
 } from "@tidemark/protocol";
 import { buildBatch, type BatchContext } from "./batch.js";
 import type { Contribution } from "./contribution.js";
-import { planWave, type WavePlan } from "./plan.js";
+import { planWave, type Reason, type WavePlan } from "./plan.js";
 import { planViewOf, type OwnTenure } from "./store-view.js";
 
 /** Where W stands, and where it goes if everything of the wave lands. */
@@ -36,15 +36,16 @@ const FRONTIER_PAGE = 64;
 
 /**
  * Decides and writes a wave in one immediate transaction (seed 001 §3d). A failed precondition costs
- * the contribution that carried it, and the rest is decided again.
+ * the contribution that carried it, and the rest is decided again. `turnedDown` does not land anyhow.
  */
 export function commitWave(
   served: ServedSpace,
   own: OwnTenure,
   contributions: readonly Contribution[],
   header: WaveHeader,
+  turnedDown: ReadonlyMap<number, Reason> = new Map(),
 ): WaveVerdict {
-  const refused = new Set<number>();
+  const refused = new Map(turnedDown);
   for (;;) {
     let plan: WavePlan | undefined;
     let carriers: readonly number[] = [];
@@ -60,7 +61,7 @@ export function commitWave(
     );
     const owner = verdict.ok ? undefined : ownerOf(verdict.error, carriers);
     if (owner !== undefined && !refused.has(owner)) {
-      refused.add(owner);
+      refused.set(owner, "precondition");
       continue;
     }
     return answer(verdict, plan);

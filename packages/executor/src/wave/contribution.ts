@@ -1,4 +1,5 @@
 import type {
+  AccessChange,
   ActionId,
   Actor,
   DocId,
@@ -17,6 +18,7 @@ import type {
 } from "@tidemark/protocol";
 import type { CarriedEntry, EntryEnd } from "@tidemark/events";
 import type { EffectRequest } from "@tidemark/runtime";
+import type { Reason } from "./plan.js";
 
 /** A read of a run. `seq` is that of the document's last committed change, as the replica held it. */
 export interface RunRead {
@@ -80,6 +82,10 @@ export interface Contribution {
   readonly sends: readonly CarriedEntry[];
   /** What an effectful node's run asks of the world, once the wave has committed. */
   readonly effect?: EffectRequest;
+  /** What the run asks of the access list: committed ahead of the wave, where the run lands (§3d). */
+  readonly accessChanges?: readonly AccessChange[];
+  /** It does not land, whatever the store holds. */
+  readonly unfit?: Reason;
   /** Checked by the store in the wave's transaction; one that fails costs this contribution. */
   readonly preconditions?: readonly Precondition[];
   /** What the layered view shows of it. */

@@ -1,4 +1,4 @@
-import { receiptFor, type CarriedEntry, type EntryEnd } from "@tidemark/events";
+import { marksIn, receiptFor, type CarriedEntry, type EntryEnd } from "@tidemark/events";
 import {
   instanceKey,
   SPACE_SCOPE_KEY,
@@ -72,6 +72,7 @@ export function handlingDraft(run: SealedRun, event: Runnable, emitter: number |
     elided: run.elided ?? [],
     writes: written,
     sends: carriedOf(run.sends, actor, event.at),
+    ...(run.accessChanges === undefined ? {} : { accessChanges: run.accessChanges }),
     delivery: deliveryOf(event, { kind: "succeeded" }, emitter),
   };
 }
@@ -147,7 +148,7 @@ function carriedOf(
       session: actor?.session ?? "server",
     },
     appendedAt: at,
-    ...(sent.rendererTrusted === undefined ? {} : { rendererTrusted: sent.rendererTrusted }),
+    ...marksIn(sent),
   }));
 }
 

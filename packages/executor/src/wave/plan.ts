@@ -45,7 +45,9 @@ export type Reason =
   /** Its emitter did not land: there is no entry behind it (seed 000 §4, α3). */
   | "orphan"
   /** A precondition it carried failed. */
-  | "precondition";
+  | "precondition"
+  /** What it asks of the access list was refused since its seal, or has no durable entry to rest on. */
+  | "access";
 
 /** What becomes of a contribution. */
 export type Fate =
@@ -77,21 +79,20 @@ interface Judgement {
 
 /**
  * Decides a wave per document and write class (seed 001 §3d). Pure: everything it knows of the store
- * it asks of `view`. `refused` are contributions whose precondition failed in an earlier attempt.
+ * it asks of `view`. `refused` are contributions that an earlier attempt found not to land, and why.
  */
 export function planWave(
   contributions: readonly Contribution[],
   view: PlanView,
-  refused: ReadonlySet<number> = new Set(),
+  refused: ReadonlyMap<number, Reason> = new Map(),
 ): WavePlan {
   const planner = new Planner(view);
   const judgements = new Map<number, Judgement>();
   for (const contribution of contributions) {
+    const failure = refused.get(contribution.id) ?? contribution.unfit;
     judgements.set(
       contribution.id,
-      refused.has(contribution.id)
-        ? { kept: [], lost: new Set(), failure: "precondition" }
-        : planner.judge(contribution),
+      failure === undefined ? planner.judge(contribution) : { kept: [], lost: new Set(), failure },
     );
   }
   return planner.conclude(contributions, judgements);

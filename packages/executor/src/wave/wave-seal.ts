@@ -70,7 +70,12 @@ export class WaveSeal implements SealDestination {
       this.#options.onLate();
       return new ProtocolError("the tenure that this run belonged to has ended", {});
     }
-    return this.#unstamped(run) ?? this.#reservedWrite(run) ?? this.#foreignSend(run);
+    return (
+      this.#unstamped(run) ??
+      this.#strayAccess(run) ??
+      this.#reservedWrite(run) ??
+      this.#foreignSend(run)
+    );
   }
 
   /** Never an anonymous fallback: a write without a declared run is refused, loudly (§3d). */
@@ -83,6 +88,13 @@ export class WaveSeal implements SealDestination {
       "a transaction that writes was sealed without a run context; declare the run's kind and action",
       { path: ["context"] },
     );
+  }
+
+  /** An event's run alone has a right to ask by (§3d). */
+  #strayAccess({ context, accessChanges }: SealedRun): TidemarkError | undefined {
+    if (accessChanges === undefined || context.kind === "event-handler") return undefined;
+    const message = `${context.action} delivers no event, and asks for a change of the access list`;
+    return new AuthorizationError(message, {});
   }
 
   /** No run writes an access list, a watermark or any other document of the server's (§3d, R35). */

@@ -167,7 +167,8 @@ describe("the withdrawal closure", () => {
   test("[EX-W18] a failed precondition costs its carrier: requeued if an event, withdrawn if a derivation", () => {
     const handler = contribution({ kind: "event-handler", delivery: event("stream:a", "e1", 5) });
     const node = contribution({});
-    const plan = planWave([handler, node], view(), new Set([handler.id, node.id]));
+    const refused = new Map([handler, node].map(({ id }) => [id, "precondition"] as const));
+    const plan = planWave([handler, node], view(), refused);
     expect(plan.fates.get(handler.id)).toEqual({ kind: "requeued", reason: "precondition" });
     expect(plan.fates.get(node.id)).toEqual({ kind: "withdrawn", reason: "precondition" });
   });
