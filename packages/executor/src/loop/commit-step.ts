@@ -13,6 +13,7 @@ import type { Reason, WavePlan } from "../wave/plan.js";
 import type { OwnTenure } from "../wave/store-view.js";
 import { AccessStep } from "./access-step.js";
 import type { CoverageKeeper } from "./coverage-keeper.js";
+import type { WaveTrace } from "./wave-trace.js";
 
 /** What a {@link CommitStep} is made of. */
 export interface CommitStepOptions {
@@ -52,28 +53,28 @@ export class CommitStep {
   }
 
   /** Commits the open wave, with W at `watermark`. @throws TenureEnd */
-  commit(watermark: Seq): Promise<void> {
-    return this.#exclusive(() => this.#commit(watermark));
+  commit(watermark: Seq, trace?: WaveTrace): Promise<void> {
+    return this.#exclusive(() => this.#commit(watermark, trace));
   }
 
   /** Commits the drain-settle advance: W takes in the own derived tail. @throws TenureEnd */
-  advance(to: Seq): Promise<void> {
+  advance(to: Seq, trace?: WaveTrace): Promise<void> {
     return this.#exclusive(async () => {
-      const landed = await this.#close(this.#options.accumulator.close(), to);
+      const landed = await this.#close(this.#options.accumulator.close(), to, trace);
       if (landed.commit !== undefined) this.#options.coverage.advanced(landed.commit, to);
     });
   }
 
-  async #commit(watermark: Seq): Promise<void> {
+  async #commit(watermark: Seq, trace?: WaveTrace): Promise<void> {
     const { accumulator, coverage } = this.#options;
     const before = coverage.watermark;
-    const landed = await this.#close(accumulator.close(), watermark);
+    const landed = await this.#close(accumulator.close(), watermark, trace);
     if (landed.commit === undefined) return;
     coverage.landed(landed.commit);
     if (coverage.watermark === before && watermark > before) coverage.aborted();
   }
 
-  async #close(wave: Wave, watermark: Seq): Promise<Landed> {
+  async #close(wave: Wave, watermark: Seq, trace?: WaveTrace): Promise<Landed> {
     const { stats, accumulator } = this.#options;
     stats.counts.waves += 1;
     try {
@@ -84,6 +85,7 @@ export class CommitStep {
       const verdict = this.#write(wave, watermark, refused);
       try {
         this.#told(wave, verdict);
+        trace?.landed(wave.contributions, verdict);
         await this.#options.pass("wave:after-commit");
       } finally {
         // It is durable whatever happens to this tenure: held back, it would keep the space's frames for good.
@@ -93,6 +95,7 @@ export class CommitStep {
       return verdict;
     } catch (error) {
       accumulator.abort(wave);
+      trace?.aborted(wave.contributions, error);
       throw error;
     }
   }

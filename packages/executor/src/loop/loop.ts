@@ -22,6 +22,7 @@ import type { CommitStep } from "./commit-step.js";
 import type { CoverageKeeper } from "./coverage-keeper.js";
 import type { DemandPass } from "./demand-pass.js";
 import type { Inbox } from "./inbox.js";
+import { WaveTrace } from "./wave-trace.js";
 
 /** The parts of a tenure that a cycle moves. */
 export interface LoopParts {
@@ -60,23 +61,30 @@ export interface CycleEnd {
  */
 export class ServingLoop {
   readonly #parts: LoopParts;
+  readonly #trace: WaveTrace;
 
   constructor(parts: LoopParts) {
     this.#parts = parts;
+    this.#trace = new WaveTrace(parts);
   }
 
   async cycle(): Promise<CycleEnd> {
     const { drain, coverage, scheduler, clock, policy, live } = this.#parts;
     coverage.cycles += 1;
+    this.#trace.begin();
     await this.#barrier();
     await this.#answers();
+    this.#trace.enter("demand");
     this.#parts.structure.retryOwed();
     const spent = await this.#load();
+    this.#trace.enter("drain");
     await drain.scan();
     if (!live()) return { again: false, atRest: false };
     // The gates above may have held for any time: the deadline bounds the work.
     const deadlineAt = clock.monotonic() + policy.flushDeadlineMs - spent;
+    this.#trace.enter("settle");
     const result = await scheduler.settle({ deadlineAt });
+    this.#trace.settled(result.state);
     if (!live()) return { again: false, atRest: false };
     const quiet = this.#judge(result);
     await this.#commit(quiet);
@@ -167,11 +175,11 @@ export class ServingLoop {
     const advances = coverage.next > coverage.watermark;
     if (!open.isEmpty || advances) {
       // Rows alone are no reason to close a wave that is still being worked on.
-      if (open.hasContent || advances || quiet) await commits.commit(coverage.next);
+      if (open.hasContent || advances || quiet) await commits.commit(coverage.next, this.#trace);
       return;
     }
     const advance = quiet && drain.isEmpty ? coverage.advance : undefined;
-    if (advance !== undefined) await commits.advance(advance);
+    if (advance !== undefined) await commits.advance(advance, this.#trace);
   }
 
   #more(): boolean {
