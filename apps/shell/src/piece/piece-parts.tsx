@@ -40,7 +40,7 @@ export function PieceParts(props: {
               title={node.title}
               description={node.description}
               schema={node.schema}
-              fire={(payload) => piece.fire(node.name, payload)}
+              fire={(payload) => piece.dispatch(node.name, payload)}
             />
           ))}
         </div>

@@ -29,7 +29,7 @@ export function PollView({
   const news = useNews(state?.votes, principal);
   const [event, setEvent] = useState<FiredEvent>();
   const fire = (name: string, payload?: unknown): void => {
-    setEvent(piece.fire(name, payload));
+    setEvent(piece.dispatch(name, payload));
     acted();
   };
   if (state === undefined) return <Waiting words="Opening the poll…" />;

@@ -17,9 +17,11 @@ import type {
   Watch,
 } from "@tidemark/protocol";
 import { parseInstanceKey, scopeKindOf, streamIdFor } from "@tidemark/protocol";
+import { marksOf, type EventMarks } from "@tidemark/events";
 import { describePiece, pieceSelector, storedMemo } from "@tidemark/runtime";
 import type { Pattern, PatternResult, PieceNode } from "@tidemark/runtime";
 import { overwrite, patchOf, storable } from "../writes/build.js";
+import { withCaptured } from "../writes/captured.js";
 import { durableValue } from "../writes/confirmed.js";
 import type { Committed } from "../space/outgoing.js";
 import { pieceKey } from "../space/piece-book.js";
@@ -111,7 +113,30 @@ export class PieceHandle<R extends PatternResult = PatternResult> {
    */
   fire<K extends StreamName<R>>(name: K, ...[payload]: PayloadArgs<PayloadOf<R[K]>>): FiredEvent {
     const checked = storable(payload === undefined ? null : payload);
-    return this.#core.fire(this.stream(name), checked);
+    return this.#core.fire(this.stream(name), checked, marksOf(payload, checked));
+  }
+
+  /**
+   * Fires an event as a renderer does when a person acts on what it shows: the entry attests that. For the
+   * code that draws the page and nobody else; patterns are given no handle of this kind. `captured` is
+   * what only the page knows at that instant (seed 000 §3): it is put into the payload, where the payload
+   * does not say it itself, and the entry names those keys as the runtime's, not the author's.
+   *
+   * @throws ValueError for what is no JSON; ProtocolError where something is captured and the payload is no
+   *   object.
+   */
+  dispatch<K extends StreamName<R>>(
+    name: K,
+    payload: PayloadOf<R[K]>,
+    captured: Readonly<Record<string, unknown>> = {},
+  ): FiredEvent {
+    const own = storable(payload === undefined ? null : payload);
+    const { event, injected } = withCaptured(own, storable(captured));
+    const marks: EventMarks = {
+      rendererTrusted: true,
+      ...(injected.length === 0 ? {} : { runtimeInjectedEventKeys: injected }),
+    };
+    return this.#core.fire(this.stream(name), event, marks);
   }
 
   /** The stream behind a name of the result, or of a handler. */

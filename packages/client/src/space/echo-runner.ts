@@ -1,3 +1,4 @@
+import { marksIn, type EventMarks } from "@tidemark/events";
 import { TimeoutError } from "@tidemark/protocol";
 import type {
   Actor,
@@ -19,6 +20,7 @@ export interface EchoInput {
   readonly eventId: EventId;
   readonly stream: DocId;
   readonly payload: JsonValue;
+  readonly marks: EventMarks;
   readonly actor: Actor;
   /** Wall ms of the fire: what `now()` says in every run of the echo (R29). */
   readonly at: number;
@@ -155,10 +157,10 @@ export class EchoRunner {
       noted.add(startKey(input.stream));
       return true;
     }
-    const { eventId, stream, payload, at, actor } = input;
+    const { eventId, stream, payload, marks, at, actor } = input;
     const action = actionOf(owner.piece.pattern.id, owner.handler.name, owner.piece.id);
     const context = { kind: "event-handler", action, eventId, stream, actor } as const;
-    const outcome = runtime.startHandler({ stream, eventId, payload, at, context });
+    const outcome = runtime.startHandler({ stream, eventId, payload, marks, at, context });
     if (outcome instanceof Promise) return outcome.then(({ kind }) => kind === "sealed");
     return outcome.kind === "sealed";
   }
@@ -168,6 +170,7 @@ export class EchoRunner {
     if (sent.stream.space !== undefined && sent.stream.space !== space) return [];
     if (!overlay.openCascade(sent.eventId, parent.eventId)) return [];
     const { eventId, payload } = sent;
-    return [{ eventId, payload, stream: sent.stream.id, actor: parent.actor, at: parent.at }];
+    const { actor, at } = parent;
+    return [{ eventId, payload, marks: marksIn(sent), stream: sent.stream.id, actor, at }];
   }
 }

@@ -1,3 +1,4 @@
+import { marksIn, type EventMarks } from "@tidemark/events";
 import { instanceKey, isTidemarkError, resolveScopeKey, TidemarkError } from "@tidemark/protocol";
 import type {
   AppendEntry,
@@ -135,12 +136,13 @@ export class SpaceCore {
 
   // What the user does
 
-  /** Fires an event: its echo runs, and its append is queued. */
-  fire(stream: DocId, payload: JsonValue): FiredEvent {
+  /** Fires an event, with what is attested of it: its echo runs, and its append is queued. */
+  fire(stream: DocId, payload: JsonValue, attested: EventMarks = {}): FiredEvent {
     const { context } = this;
     const eventId = context.ids.ulid() as EventId;
     const record = new EventRecord({ eventId, stream, readResult: () => this.readReceipt(record) });
-    const entry: AppendEntry = { eventId, payload, clientSeq: context.nextClientSeq() };
+    const marks = marksIn(attested);
+    const entry: AppendEntry = { eventId, payload, clientSeq: context.nextClientSeq(), ...marks };
     const tooLarge = context.sizeError({ stream, entry });
     if (tooLarge !== undefined) {
       record.settle(failedOutcome("append-refused", tooLarge.message, eventId, tooLarge));
@@ -149,7 +151,8 @@ export class SpaceCore {
     }
     this.#outstanding.add(record);
     const actor = context.actor();
-    const echo = this.local.fire({ eventId, stream, payload, actor, at: context.clock.now() });
+    const at = context.clock.now();
+    const echo = this.local.fire({ eventId, stream, payload, marks, actor, at });
     void echo.then(
       () => record.markEchoed(),
       (error) => context.report(error),
