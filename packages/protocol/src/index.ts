@@ -3,6 +3,7 @@ export { assert, InvariantError, must, unreachable } from "./base/assert.js";
 export { err, ok, type Result, unwrap } from "./base/result.js";
 export { isWellFormedText } from "./base/text.js";
 // errors
+export { type AppendRefusal, readAppendRefusal } from "./errors/append-refusal.js";
 export {
   AuthorizationError,
   type AuthorizationDetails,
@@ -10,6 +11,7 @@ export {
   ConflictError,
   DuplicateEventError,
   LeaseError,
+  OutOfTurnError,
   PreconditionError,
   ProtocolError,
   ResolutionError,

@@ -28,6 +28,8 @@ export interface ServerPolicy {
   readonly maxOpenSpaces: number;
   /** Messages of one connection that may wait behind a gate. */
   readonly maxQueuedMessages: number;
+  /** Appends of one connection that may stand refused for now, before it is cut off. */
+  readonly maxStandingAppends: number;
   /** Malformed messages in a row after which a connection is closed. */
   readonly maxMalformedInRow: number;
 }
@@ -49,5 +51,6 @@ export const DEFAULT_SERVER_POLICY: ServerPolicy = {
   walk: { ...WALK_LIMITS, maxInstances: 100_000 },
   maxOpenSpaces: 256,
   maxQueuedMessages: 10_000,
+  maxStandingAppends: 16_384,
   maxMalformedInRow: 64,
 };

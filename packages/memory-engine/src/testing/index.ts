@@ -5,6 +5,7 @@ export type { EngineHarness, EngineHarnessFactory } from "./harness.js";
 export { auditExtension } from "./extension-cases.js";
 // The memory server's test helpers follow below this line.
 export { createTestStores, type TestStoreOptions } from "../server/testing/memory-stores.js";
+export { failingStore, type StoreFaultPlan } from "../server/testing/store-faults.js";
 export { type Answer, TestClient, type TestClientOptions } from "../server/testing/test-client.js";
 export {
   createTestServer,

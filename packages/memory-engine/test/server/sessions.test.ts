@@ -234,6 +234,35 @@ test("[ME-N10] an append that is let go after the server stopped opens no store"
   expect(() => t.server.space(home)).toThrow(ConnectionError);
 });
 
+test("[ME-N6] an append that is let go after its connection went is admitted, unless another one followed", async () => {
+  const t = createTestServer();
+  const ana = await t.connected("ana");
+  const home = await t.space("home", ana, { "*": "WRITE" });
+  const letGo = async (id: string, then: () => Promise<unknown>): Promise<number> => {
+    t.gates.hold("append:before-admit", { event: id });
+    const ben = await t.connected("ben", `of-${id}`);
+    const entry = { eventId: event(id), payload: null };
+    ben.post("append", {
+      space: home,
+      append: { localSeq: ben.localSeq(), stream: STREAM, entry },
+    });
+    await t.run();
+    await ben.disconnect();
+    await then();
+    t.gates.release("append:before-admit");
+    await t.run();
+    return t.server.space(home).engine.entries.byEvent(STREAM, event(id)).length;
+  };
+  const logout = async (): Promise<void> => {
+    const back = await t.connected("ben", "of-e3");
+    await back.call("logout", {});
+  };
+  expect(await letGo("e1", () => Promise.resolve())).toBe(1);
+  expect(await letGo("e2", () => t.connected("ben", "of-e2"))).toBe(0);
+  expect(await letGo("e3", logout)).toBe(0);
+  await t.stop();
+});
+
 test("[ME-N11] malformed, oversized and deep messages get a typed error and the next one is served", async () => {
   const t = createTestServer({ policy: { maxMessageBytes: 4_096 } });
   const ana = await t.connected("ana");

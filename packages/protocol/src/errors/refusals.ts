@@ -3,6 +3,9 @@ import type { Path } from "../json/json-value.js";
 import type { ScopeKey } from "../scope/scope.js";
 import { TidemarkError } from "./tidemark-error.js";
 
+/** The code of an {@link OutOfTurnError}, by which it is known on the wire. */
+export const OUT_OF_TURN = "out-of-turn";
+
 /** One stale read of a refused commit: where it was, at which seq, and which seq beat it. */
 export interface Conflict {
   readonly id: DocId;
@@ -65,6 +68,16 @@ export class DuplicateEventError extends TidemarkError<{
   get seq(): Seq {
     return this.details.seq;
   }
+}
+
+/**
+ * An earlier append of this session to the same stream was refused for now and has not ended: this one
+ * would overtake it (field fault EV-10). Send the earlier one again, and then this. It has no wire class
+ * of its own, so that a version that does not know it reads a refusal that passes.
+ */
+export class OutOfTurnError extends TidemarkError {
+  override readonly name = "OutOfTurnError";
+  override readonly code = OUT_OF_TURN;
 }
 
 /** Malformed or forged input: it is refused the same way every time (R5). */

@@ -3,6 +3,8 @@ import {
   ConflictError,
   DuplicateEventError,
   LeaseError,
+  OUT_OF_TURN,
+  OutOfTurnError,
   PreconditionError,
   ProtocolError,
   ResolutionError,
@@ -31,11 +33,12 @@ export { type WireError, WireErrorSchema } from "./wire-error-schema.js";
  */
 export function toWireError(error: unknown): WireError {
   if (!isTidemarkError(error)) return internal("internal", "The server failed on this request.");
-  const message = publicMessage(error);
+  const message = publicMessage(error).slice(0, MAX_MESSAGE_LENGTH);
+  if (error.code === OUT_OF_TURN) return internal(OUT_OF_TURN, message);
   const wire = WireErrorSchema.safeParse({
     name: error.name,
     code: error.code,
-    message: message.slice(0, MAX_MESSAGE_LENGTH),
+    message,
     details: error.details,
   });
   return wire.success ? wire.data : internal(error.code.slice(0, 64), "The request failed.");
@@ -92,7 +95,9 @@ function serviceError(wire: WireError): TidemarkError {
     case "LimitError":
       return new LimitError(wire.message, wire.details);
     default:
-      return new RemoteError(wire.message, wire.code);
+      return wire.code === OUT_OF_TURN
+        ? new OutOfTurnError(wire.message)
+        : new RemoteError(wire.message, wire.code);
   }
 }
 

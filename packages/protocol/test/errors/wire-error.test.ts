@@ -18,9 +18,11 @@ import {
   LimitError,
   localSeq,
   NarrowingUnsupportedError,
+  OutOfTurnError,
   PatchError,
   PreconditionError,
   ProtocolError,
+  readAppendRefusal,
   ResolutionError,
   ScopeError,
   seq,
@@ -78,6 +80,7 @@ const errors: fc.Arbitrary<TidemarkError> = fc.oneof(
   fc.constantFrom<TidemarkError>(
     new LeaseError("lapsed", { space: spaceId(ana), holder: holderId("h1") }),
     new LeaseError("lapsed"),
+    new OutOfTurnError("e2 waits for e1"),
     new ProtocolError("malformed"),
     new ResolutionError("resolved", { eventId: event }),
     new SpeculativeBasisError("not confirmed", { localSeq: localSeq(4) }),
@@ -139,6 +142,46 @@ describe("wire errors", () => {
     }
     const back = fromWireError(toWireError(new CycleError("a, b", { nodes: ["a"] })));
     expect(isTidemarkError(back, "cycle")).toBe(true);
+  });
+
+  test("[PR-E4] a refusal out of turn has no wire class: an older version reads a code it does not know", () => {
+    expect(toWireError(new OutOfTurnError("e2 waits for e1"))).toEqual({
+      name: "TidemarkError",
+      code: "out-of-turn",
+      message: "e2 waits for e1",
+      details: {},
+    });
+    const long = toWireError(new OutOfTurnError("x".repeat(10_000)));
+    expect(WireErrorSchema.safeParse(long).success).toBe(true);
+  });
+
+  test("[PR-E7] a refusal of an append says the same to who sends it and to who reads it", () => {
+    fc.assert(
+      fc.property(errors, (error) => {
+        const read = fromWireError(toWireError(error));
+        expect(readAppendRefusal(read)).toBe(readAppendRefusal(error));
+      }),
+    );
+  });
+
+  test("[PR-E7] delivered, final, or passing: what is not known to be final passes", () => {
+    const denial = (details: object): string =>
+      readAppendRefusal(new AuthorizationError("no", details));
+    const proof = { permanentEvidence: true, aclRevision: 3 };
+    expect(
+      [proof, { ...proof, retriable: true }, { permanentEvidence: true }, {}].map(denial),
+    ).toEqual(["final", "passing", "passing", "passing"]);
+    const seen = [
+      new DuplicateEventError("again", { eventId: event, seq: seq(1) }),
+      new ProtocolError("bad"),
+      new LimitError("big", { limit: "message bytes", max: 1 }),
+      new StorageError("disk", { kind: "full" }),
+      new OutOfTurnError("behind"),
+      new TypeError("a fault of the server"),
+      "anything",
+    ].map(readAppendRefusal);
+    const passing = Array<string>(4).fill("passing");
+    expect(seen).toEqual(["delivered", "final", "final", ...passing]);
   });
 
   test("[PR-E6] malformed wire errors are refused", () => {

@@ -27,6 +27,7 @@ import {
   type AppendResult,
 } from "../space/requests.js";
 import type { SpaceCore } from "../space/space-core.js";
+import { AppendTurns } from "./append-turns.js";
 import type { ClientConnection } from "./client-connection.js";
 import type { ConnectionHost } from "./host.js";
 import type { SessionIdentity } from "./registry.js";
@@ -52,6 +53,7 @@ export class SpaceCommands {
   readonly #channels = new Map<SpaceId, { readonly core: SpaceCore; readonly channel: Channel }>();
   /** Spaces with requests of this session that wait for their transaction. */
   readonly #busy = new Set<SpaceCore>();
+  readonly #turns = new AppendTurns();
 
   constructor(
     host: ConnectionHost,
@@ -85,6 +87,7 @@ export class SpaceCommands {
       case "space.close":
         this.flush();
         this.#drop(message.space);
+        this.#turns.closed(message.space);
         this.#connection.answer<"space.close">(message.req, {});
         return undefined;
     }
@@ -178,27 +181,49 @@ export class SpaceCommands {
   }
 
   #appendBehindGate(message: AppendMessage): Promise<void> | undefined {
-    const { space, append, req } = message;
+    const { space, append } = message;
     const at = { space, event: append.entry.eventId };
     const held = this.#host.gates.pass("append:before-admit", at);
     if (held === undefined) {
       this.#append(message);
       return undefined;
     }
-    return held
-      .then(() => this.#append(message))
-      .catch((error: unknown) => this.#connection.refuse(req, error));
+    return held.then(
+      () => this.#appendUnlessReplaced(message),
+      (error: unknown) => this.#refuseAppend(message, error),
+    );
   }
 
-  #append({ req, space, append }: AppendMessage): void {
-    const core = this.#existing(space);
-    this.#submit(
-      core,
-      req,
-      () => appendRequest(core.context, append, this.#envelope),
-      (result) => this.#appended(core, req, append, result),
-      (error) => this.#appendRefused(core, append, error),
-    );
+  /**
+   * A sender that is back on another connection has sent the append there again, and has gone on from
+   * the answer it got: this one may come after later events (field faults EV-10, SY-07).
+   */
+  #appendUnlessReplaced(message: AppendMessage): void {
+    if (this.#host.registry.isNewest(this.#identity)) this.#append(message);
+  }
+
+  #append(message: AppendMessage): void {
+    const { req, space, append } = message;
+    try {
+      const core = this.#existing(space);
+      const admit = (): Admitted<AppendResult> =>
+        appendRequest(core.context, append, this.#envelope);
+      this.#submit(
+        core,
+        req,
+        () => this.#turns.admit(space, append, admit),
+        (result) => this.#appended(core, req, append, result),
+        (error) => this.#appendRefused(core, append, error),
+      );
+    } catch (error) {
+      this.#refuseAppend(message, error);
+    }
+  }
+
+  /** Refused on the way to admission. */
+  #refuseAppend({ req, space, append }: AppendMessage, error: unknown): void {
+    this.#stands(space, append, error);
+    this.#connection.refuse(req, error);
   }
 
   #appended(core: SpaceCore, req: number, append: AppendRequest, result: AppendResult): void {
@@ -213,9 +238,17 @@ export class SpaceCommands {
 
   /** A duplicate counts as delivered for its sender, who is told how the first one ends. */
   #appendRefused(core: SpaceCore, append: AppendRequest, error: unknown): void {
+    this.#stands(core.space, append, error);
     const channel = this.#channels.get(core.space)?.channel;
     if (channel === undefined || !isTidemarkError(error, "duplicate-event")) return;
     core.push.ask(channel, append.stream, append.entry.eventId);
+  }
+
+  /** A sender that goes on without sending again what was refused would fill the server's memory. */
+  #stands(space: SpaceId, append: AppendRequest, error: unknown): void {
+    this.#turns.refused(space, append, error);
+    if (this.#turns.size <= this.#host.policy.maxStandingAppends) return;
+    this.#connection.terminate("it does not send again what was refused for now");
   }
 
   #submit<T>(

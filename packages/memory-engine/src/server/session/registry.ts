@@ -19,6 +19,7 @@ export interface SessionHolder {
 }
 
 interface SessionRecord {
+  /** As the newest open gave it: each open has an object of its own. */
   readonly identity: SessionIdentity;
   openNonce: string;
   holder: SessionHolder | undefined;
@@ -71,6 +72,11 @@ export class SessionRegistry {
     if (sameOpen) previous?.replace();
     else previous?.supersede();
     return sameOpen;
+  }
+
+  /** Whether the session goes on and nobody has opened it since, be its connection still there or not. */
+  isNewest(identity: SessionIdentity): boolean {
+    return this.#records.get(identity.ref)?.identity === identity;
   }
 
   /** The connection is gone. A connection that no longer holds the session changes nothing. */
