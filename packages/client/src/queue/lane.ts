@@ -14,25 +14,25 @@ interface Held<T> {
   paid: boolean;
 }
 
-/** How many sends may be unanswered once the first has been answered. */
+/** How many sends may be unanswered, and how many while the stream is being turned away. */
 const MAX_WINDOW = 256;
+const PROBE_WINDOW = 1;
 
 /**
- * The queued items of one stream, in fired order. Sends are pipelined, but only after the first answer
- * on a connection or after a refusal: until then one goes alone, so that a stream that is being turned
- * away is not overtaken by its own later items (field fault EV-10).
+ * The queued items of one stream, in fired order. Sends are pipelined: the server admits nothing of a
+ * stream before an earlier append that it refused for now (field fault EV-10). After such a refusal one
+ * goes alone until it is answered for good, over reconnects too: not for the order, but because a
+ * stream that is being turned away would else send its whole queue with each try, to be refused whole.
  */
 export class Lane<T> {
   readonly #bucket: TokenBucket | undefined;
   readonly #items: Held<T>[] = [];
-  #window = 1;
   #inFlight = 0;
   #blocked = false;
+  #turnedAway = false;
 
   constructor(bucket: TokenBucket | undefined) {
     this.#bucket = bucket;
-    // A lane without pacing carries independent writes: nothing in it waits for another.
-    if (bucket === undefined) this.#window = Infinity;
   }
 
   get size(): number {
@@ -59,7 +59,7 @@ export class Lane<T> {
 
   /** The next item that may go now, pacing apart. */
   next(): OutboxItem<T> | undefined {
-    if (this.#blocked || this.#inFlight >= this.#window) return undefined;
+    if (this.#blocked || this.#inFlight >= this.#window()) return undefined;
     return this.#items.find((held) => !held.sent)?.item;
   }
 
@@ -86,22 +86,30 @@ export class Lane<T> {
     if (at < 0) return;
     if (this.#items[at]?.sent === true) this.#inFlight -= 1;
     this.#items.splice(at, 1);
-    if (!this.#blocked) this.#window = Math.min(MAX_WINDOW, this.#window * 2);
-    if (this.#bucket === undefined) this.#window = Infinity;
+    // The answer of one that was sent before the refused one says nothing of that one.
+    if (!this.#blocked) this.#turnedAway = false;
   }
 
   /** The item was refused for now: it keeps its place, and nothing of the lane overtakes it. */
   hold(item: OutboxItem<T>): void {
-    const held = this.#find(item);
-    if (held?.sent === true) {
-      held.sent = false;
-      this.#inFlight -= 1;
-    }
+    this.#takeBack(this.#find(item));
     this.#blocked = true;
-    if (this.#bucket !== undefined) this.#window = 1;
+    this.#turnedAway = true;
   }
 
-  /** May go on. Where sends are still unanswered, the window of one lets the head go after them. */
+  /**
+   * The item was refused because an earlier one stands refused for now: it goes again behind that one.
+   * False where the lane has nothing earlier, so that waiting for it would be for ever.
+   */
+  giveWay(item: OutboxItem<T>): boolean {
+    const at = this.#items.findIndex((held) => held.item === item);
+    if (at < 1) return false;
+    this.#takeBack(this.#items[at]);
+    this.#turnedAway = true;
+    return true;
+  }
+
+  /** May go on. Where sends are still unanswered, the head goes once they are answered. */
   unblock(): void {
     this.#blocked = false;
   }
@@ -111,7 +119,18 @@ export class Lane<T> {
     for (const held of this.#items) held.sent = false;
     this.#inFlight = 0;
     this.#blocked = false;
-    if (this.#bucket !== undefined) this.#window = 1;
+  }
+
+  /** A lane without pacing carries independent writes: nothing in it waits for another. */
+  #window(): number {
+    if (this.#bucket === undefined) return Infinity;
+    return this.#turnedAway ? PROBE_WINDOW : MAX_WINDOW;
+  }
+
+  #takeBack(held: Held<T> | undefined): void {
+    if (held?.sent !== true) return;
+    held.sent = false;
+    this.#inFlight -= 1;
   }
 
   #find(item: OutboxItem<T>): Held<T> | undefined {

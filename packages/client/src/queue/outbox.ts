@@ -5,12 +5,13 @@ import { Lane } from "./lane.js";
 import type { OutboxItem } from "./lane.js";
 import { TokenBucket } from "./token-bucket.js";
 import type { Pacing } from "./token-bucket.js";
+import type { Retry } from "./verdict.js";
 
 /** What became of one send. */
 export type SendOutcome =
   | { readonly kind: "settled" }
   | { readonly kind: "ambiguous" }
-  | { readonly kind: "later"; readonly retry: "timer" | "session" };
+  | { readonly kind: "later"; readonly retry: Retry };
 
 /** What an {@link Outbox} is given. */
 export interface OutboxOptions<T> {
@@ -71,8 +72,13 @@ export class Outbox<T> {
     this.#pump();
   }
 
-  /** A connection stands: everything that is waiting goes, without any further push (SY-08). */
+  /**
+   * A connection stands: everything that is waiting goes, without any further push (SY-08). Said again of
+   * the same connection, it sends nothing twice: a second answer could contradict the first, and the
+   * server would hold the stream's later events for one that has left this queue.
+   */
   online(): void {
+    if (this.#online) return this.retry();
     this.#generation += 1;
     this.#online = true;
     this.#restart();
@@ -178,6 +184,8 @@ export class Outbox<T> {
     item: OutboxItem<T>,
     outcome: Exclude<SendOutcome, { kind: "settled" }>,
   ): void {
+    // No failure of its own: what it waits for is tried again by itself, and then this goes behind it.
+    if (outcome.kind === "later" && outcome.retry === "turn" && lane.giveWay(item)) return;
     lane.hold(item);
     // No answer although the connection stands: the server says that something behind it gave way.
     if (outcome.kind === "later" && outcome.retry === "session") return;

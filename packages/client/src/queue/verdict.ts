@@ -1,5 +1,17 @@
-import { AuthorizationError, ConnectionError, DuplicateEventError } from "@tidemark/protocol";
+import {
+  AuthorizationError,
+  ConnectionError,
+  DuplicateEventError,
+  OutOfTurnError,
+  readAppendRefusal,
+} from "@tidemark/protocol";
 import type { Seq, TidemarkError } from "@tidemark/protocol";
+
+/**
+ * When an append that was refused for now is tried again. `timer`: after a while; `session`: on the next
+ * connection or change of the access list; `turn`: behind an earlier append of its stream.
+ */
+export type Retry = "timer" | "session" | "turn";
 
 /** What the answer to an append means for the queued intent. */
 export type AppendVerdict =
@@ -9,29 +21,8 @@ export type AppendVerdict =
   | { readonly kind: "final"; readonly error: TidemarkError }
   /** The connection went away before the answer: it is sent again on the next one. */
   | { readonly kind: "ambiguous" }
-  /** Refused for now. `timer`: try again after a while; `session`: on the next connection or level. */
-  | { readonly kind: "later"; readonly retry: "timer" | "session"; readonly error: TidemarkError };
-
-function isProvenDenial(error: AuthorizationError): boolean {
-  return error.permanentEvidence && error.aclRevision !== undefined && !error.retriable;
-}
-
-/** Codes of refusals that come again however often the append is sent: the input itself is wrong. */
-const FINAL_CODES: ReadonlySet<string> = new Set([
-  "protocol",
-  "value",
-  "limit",
-  "patch",
-  "scope",
-  "no-acting-user",
-  "no-acting-session",
-  "precondition",
-  "conflict",
-  "resolution",
-  "unknown-pattern",
-  "narrowing-unsupported",
-  "frame",
-]);
+  /** Refused for now. */
+  | { readonly kind: "later"; readonly retry: Retry; readonly error: TidemarkError };
 
 /**
  * Reads a refusal of an append (seed 000 §5, "a client append rejected by a current-ACL …"). What is
@@ -40,12 +31,11 @@ const FINAL_CODES: ReadonlySet<string> = new Set([
 export function readRefusal(error: TidemarkError): AppendVerdict {
   if (error instanceof DuplicateEventError) return { kind: "delivered", seq: error.seq };
   if (error instanceof ConnectionError) return { kind: "ambiguous" };
-  if (error instanceof AuthorizationError) {
-    return isProvenDenial(error)
-      ? { kind: "final", error }
-      : { kind: "later", retry: "session", error };
-  }
-  return FINAL_CODES.has(error.code)
-    ? { kind: "final", error }
-    : { kind: "later", retry: "timer", error };
+  if (readAppendRefusal(error) === "final") return { kind: "final", error };
+  return { kind: "later", retry: retryOf(error), error };
+}
+
+function retryOf(error: TidemarkError): Retry {
+  if (error instanceof OutOfTurnError) return "turn";
+  return error instanceof AuthorizationError ? "session" : "timer";
 }

@@ -4,6 +4,7 @@ import {
   DuplicateEventError,
   fromWireError,
   LimitError,
+  OutOfTurnError,
   ProtocolError,
   StorageError,
   toWireError,
@@ -45,4 +46,9 @@ test("[CL-Q12] malformed or oversized input is final, a failing store or an unkn
     details: {},
   } as const;
   expect(readRefusal(fromWireError(strange)).kind).toBe("later");
+});
+
+test("[CL-Q13] a refusal out of turn waits for its turn, whatever else the server may have meant", () => {
+  const read = readRefusal(over(new OutOfTurnError("e2 waits for e1")));
+  expect(read).toMatchObject({ kind: "later", retry: "turn", error: { code: "out-of-turn" } });
 });

@@ -20,7 +20,7 @@ import type {
 } from "@tidemark/protocol";
 import type { VirtualClock } from "@tidemark/protocol/testing";
 import { createTestServer, TEST_HOLDER } from "@tidemark/memory-engine/testing";
-import type { TestServer } from "@tidemark/memory-engine/testing";
+import type { TestServer, TestServerOptions } from "@tidemark/memory-engine/testing";
 import { action, cell, computed, handler, pattern } from "@tidemark/runtime";
 import { connect } from "@tidemark/client";
 import type {
@@ -70,12 +70,16 @@ export interface Serve {
 
 /** A memory server, a space with one piece, and clients; the serving loop is the test itself. */
 export class World {
-  readonly server: TestServer = createTestServer();
+  readonly server: TestServer;
   readonly errors: unknown[] = [];
   readonly frames = new Map<Client, FrameMessage[]>();
   space!: SpaceId;
   piece!: DocId;
   #nextSeed = 100;
+
+  constructor(options: TestServerOptions = {}) {
+    this.server = createTestServer(options);
+  }
 
   get clock(): VirtualClock {
     return this.server.clock;
