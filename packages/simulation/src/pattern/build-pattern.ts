@@ -1,4 +1,4 @@
-import { canonicalJson, type JsonValue, type Link } from "@tidemark/protocol";
+import { canonicalJson, type Grantee, type JsonValue, type Link } from "@tidemark/protocol";
 import {
   cell,
   cellAt,
@@ -34,6 +34,7 @@ export interface PatternHost {
   waitFor(name: string): Promise<void> | undefined;
   resolve(address: string): Resolved;
   streamLink(address: string): Link;
+  grantee(user: string): Grantee;
   pattern(name: string): Pattern;
   /** A handler made a piece: from now on the file may name it. */
   pieceCreated(name: string, pattern: string, id: string): void;
@@ -135,6 +136,7 @@ class PatternBody {
         cell: (node) => ctx.cell(this.#node(node) as Cell<unknown>),
         stream: (node) => ctx.stream(this.#stream(node)),
         linkOf: (address) => this.#host.streamLink(address),
+        grantee: (user) => this.#host.grantee(user),
         value: (expression) =>
           evaluate(expression, this.#handlerScope(`${name}\u0000handler`, payload, ctx)),
         waitFor: (gate) => this.#host.waitFor(gate),

@@ -1,5 +1,5 @@
-import type { JsonValue, Link } from "@tidemark/protocol";
-import type { Cell, HandlerContext, Stream } from "@tidemark/runtime";
+import type { Grantee, JsonValue, Link } from "@tidemark/protocol";
+import type { AccessLevel, Cell, HandlerContext, Stream } from "@tidemark/runtime";
 import type { Expression, Operation } from "../scenario/expression.js";
 import { NotSupportedYetError } from "../run/not-supported.js";
 
@@ -9,6 +9,8 @@ export interface OperationScope {
   cell(name: string): Cell<unknown>;
   stream(name: string): Stream<unknown>;
   linkOf(address: string): Link;
+  /** Whom a user's name, or "*", stands for. */
+  grantee(user: string): Grantee;
   value(expression: Expression): JsonValue;
   /** Resolves at `{"let": name}`; `undefined` where the run does not wait (a client's). */
   waitFor(name: string): Promise<void> | undefined;
@@ -68,6 +70,12 @@ function runOperation(operation: Operation, scope: OperationScope): Promise<void
     case "create":
       scope.createPiece(name, String(rest[1]));
       return undefined;
+    case "grant":
+      scope.ctx.grantSpaceAccess(scope.grantee(name), String(rest[1]) as AccessLevel);
+      return undefined;
+    case "revoke":
+      scope.ctx.revokeSpaceAccess(scope.grantee(name));
+      return undefined;
     default:
       throw new NotSupportedYetError(`operation ${head}`);
   }
@@ -100,6 +108,8 @@ const SERVED = new Set([
   "abort",
   "await",
   "create",
+  "grant",
+  "revoke",
 ]);
 
 /** Refuses, before anything runs, a handler that uses an operation which nothing serves yet. */

@@ -1,4 +1,4 @@
-import type { JsonValue } from "@tidemark/protocol";
+import { ACL_LEVELS, type JsonValue } from "@tidemark/protocol";
 
 /** An expression of the format: a JSON scalar, or a list with a head. Shape checked by {@link checkExpression}. */
 export type Expression = string | number | boolean | null | readonly Expression[] | JsonValue;
@@ -113,6 +113,10 @@ export function checkOperation(value: unknown, where: string): string | undefine
       return checkExpression(rest[1] ?? null, where);
     case "throw":
       return checkExpression(rest[0], where);
+    case "grant":
+      return ACL_LEVELS.some((level) => level === rest[1])
+        ? undefined
+        : `${where}: "grant" takes a user and one of ${ACL_LEVELS.join(", ")}`;
     default:
       return undefined;
   }

@@ -41,6 +41,7 @@ export class WorldPatterns {
       ...posture,
       resolve: (address) => this.#places.link(address),
       streamLink: (address) => this.#places.streamLink(address),
+      grantee: (user) => this.#places.grantee(user),
       pattern: (name) => built.get(name) ?? build(name),
       pieceCreated: (name, pattern, id) => this.#pieceCreated(name, pattern, id as DocId),
     };

@@ -2,6 +2,7 @@ import {
   type Acl,
   type Actor,
   type DocId,
+  type Grantee,
   type Identity,
   identityFromSeed,
   instanceKey,
@@ -172,13 +173,15 @@ export class Places {
     return { link, initial };
   }
 
+  /** Whom a name of an access list stands for. */
+  grantee(user: string): Grantee {
+    return user === "*" ? user : this.user(user).did;
+  }
+
   /** An access list by names of people. */
   acl(levels: Readonly<Record<string, "READ" | "WRITE" | "OWNER">>): Acl {
     return Object.fromEntries(
-      Object.entries(levels).map(([user, level]) => [
-        user === "*" ? "*" : this.user(user).did,
-        level,
-      ]),
+      Object.entries(levels).map(([user, level]) => [this.grantee(user), level]),
     ) as Acl;
   }
 

@@ -83,6 +83,14 @@ test.each([
     /"eq" takes 2 arguments, not 1/u,
   ],
   [
+    "a grant of no level",
+    (f: typeof good) => ({
+      ...f,
+      patterns: { main: { handlers: { h: [["grant", "ben", "APPEND"]] } } },
+    }),
+    /"grant" takes a user and one of READ, WRITE, OWNER/u,
+  ],
+  [
     "an operation deep in a branch",
     (f: typeof good) => ({
       ...f,
