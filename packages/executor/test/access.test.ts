@@ -243,6 +243,17 @@ describe("a refusal", () => {
   });
 });
 
+test("[EX-W21] a handler that writes the list itself ends as refused, and nothing of its run lands", async () => {
+  const w = await doors();
+  const e1 = await w.fire(w.owner, w.piece, "forge");
+  const e2 = await w.fire(w.owner, w.piece, "say", "on");
+  await w.settle();
+  expect(w.entry(w.piece, "forge", e1)).toMatchObject({ consequenced: true, status: "refused" });
+  expect([w.value(w.piece, "log"), w.level(w.owner.identity.did)]).toEqual([["on"], "OWNER"]);
+  expect([runs.get("forge"), w.naming(e1), w.naming(e2)]).toEqual([1, 1, 1]);
+  await w.stop();
+});
+
 describe("a change that landed", () => {
   test("[EX-A4] stands though its process dies before the wave, and the replay asks for nothing more", async () => {
     const w = await doors();
