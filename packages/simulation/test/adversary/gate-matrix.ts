@@ -1,7 +1,8 @@
+import type { GateName } from "@tidemark/protocol";
 import { parseScenario, type Scenario } from "../../src/scenario/file.js";
 import type { REACHED_GATES } from "../../src/simulator/plan.js";
 
-type RawStep = Readonly<Record<string, unknown>>;
+export type RawStep = Readonly<Record<string, unknown>>;
 
 /** What happens to the process that reaches the gate. */
 export const FAULTS = [
@@ -53,7 +54,7 @@ function approach(gate: Gate): readonly RawStep[] {
 }
 
 /** What sets the gate, before anything arrives there. */
-function setting(gate: Gate, fault: Fault): RawStep {
+export function setting(gate: GateName, fault: Fault): RawStep {
   if (fault.startsWith("crash") && fault !== "crash while held") {
     return { crashAt: gate, space: "A" };
   }
@@ -63,7 +64,7 @@ function setting(gate: Gate, fault: Fault): RawStep {
 }
 
 /** What follows once the process has arrived. */
-function after(gate: Gate, fault: Fault): readonly RawStep[] {
+export function after(gate: GateName, fault: Fault): readonly RawStep[] {
   const held: readonly RawStep[] = [{ reached: gate, space: "A" }];
   switch (fault) {
     // The dead process's lease is left alone until it has run out, and the next click is the trigger.
