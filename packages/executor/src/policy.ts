@@ -30,6 +30,8 @@ export interface ServingPolicy {
   readonly maintenanceEveryMs: number;
   /** A park's runtime is disposed within it, or abandoned (LS-10). */
   readonly parkDisposeTimeoutMs: number;
+  /** Bytes of operations past which a wave is split by piece into several commits (seed 001 §3). */
+  readonly waveMaxBytes: number;
   /** Deferrals in a row after which a demanded root's structure counts as stuck (seed 001 §7). */
   readonly structureStuckAfter: number;
   /**
@@ -67,6 +69,7 @@ export const DEFAULT_SERVING_POLICY: ServingPolicy = {
   compactMaxEntries: 10_000,
   maintenanceEveryMs: 60_000,
   parkDisposeTimeoutMs: 5_000,
+  waveMaxBytes: 4_194_304,
   structureStuckAfter: 8,
   storeReadThrough: false,
   parkedRuntimeRetentionMs: 600_000,

@@ -27,6 +27,8 @@ export interface CommitStepOptions {
   readonly effects: Pick<EffectOutbox, "take">;
   readonly scheduler: Pick<Scheduler, "notify" | "node" | "rearm">;
   readonly stats: SpaceStats;
+  /** Bytes of operations past which a wave is split. */
+  readonly waveMaxBytes: number;
   readonly pass: (gate: GateName, event?: EventId) => Promise<void> | undefined;
   /** Whether the lease is still believed in. */
   readonly leaseHeld: () => boolean;
@@ -36,7 +38,7 @@ export interface CommitStepOptions {
 
 type Landed = Extract<WaveVerdict, { readonly ok: true }>;
 
-/** Closes waves: one derived commit each (seed 001 §3). Any failure ends the tenure. */
+/** Closes waves: one derived commit each, more past the bound (seed 001 §3). Any failure ends the tenure. */
 export class CommitStep {
   readonly #options: CommitStepOptions;
   readonly #access: AccessStep;
@@ -70,7 +72,7 @@ export class CommitStep {
     const before = coverage.watermark;
     const landed = await this.#close(accumulator.close(), watermark, trace);
     if (landed.commit === undefined) return;
-    coverage.landed(landed.commit);
+    for (const commit of landed.commits) coverage.landed(commit);
     if (coverage.watermark === before && watermark > before) coverage.aborted();
   }
 
@@ -101,8 +103,8 @@ export class CommitStep {
   }
 
   #write(wave: Wave, watermark: Seq, refused: ReadonlyMap<number, Reason>): Landed {
-    const { served, own, coverage, confirmLease } = this.#options;
-    const header = { from: coverage.watermark, to: watermark };
+    const { served, own, coverage, confirmLease, waveMaxBytes } = this.#options;
+    const header = { from: coverage.watermark, to: watermark, maxBytes: waveMaxBytes };
     const verdict = commitWave(served, own, wave.contributions, header, refused);
     if (verdict.ok) return verdict;
     // A refused derived commit can be the first sign of a lapse (seed 001 §2).
@@ -110,10 +112,10 @@ export class CommitStep {
   }
 
   /** The store has spoken: the view, the drain and the graph learn of it, before anybody else does. */
-  #told(wave: Wave, { plan, commit }: Landed): void {
+  #told(wave: Wave, { plan, commits, commit, places }: Landed): void {
     const { accumulator, replica, stats, deliveries, scheduler } = this.#options;
-    if (commit !== undefined) stats.counts.derivedCommits += 1;
-    const settled = accumulator.accept(wave, plan, commit?.seq ?? replica.seq);
+    stats.counts.derivedCommits += commits.length;
+    const settled = accumulator.accept(wave, plan, commit?.seq ?? replica.seq, places);
     deliveries.taint(new Set(plan.fallen.keys()), this.#streamsTakenBack(wave, plan));
     scheduler.notify(settled.rollback, "rollback");
     this.#rearm(wave, plan, settled);

@@ -339,7 +339,7 @@ export class TenureParts {
   }
 
   #buildCommits(): CommitStep {
-    const { served, stats } = this.#options;
+    const { served, stats, policy } = this.#options;
     return new CommitStep({
       served,
       own: this.#own,
@@ -351,6 +351,7 @@ export class TenureParts {
       effects: this.effects,
       scheduler: this.scheduler,
       stats,
+      waveMaxBytes: policy.waveMaxBytes,
       pass: this.#pass,
       leaseHeld: this.binding.live,
       confirmLease: this.binding.confirmLease,

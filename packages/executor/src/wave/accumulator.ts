@@ -109,8 +109,16 @@ export class WaveAccumulator {
     this.#open.contributions.unshift(...wave.contributions);
   }
 
-  /** The wave committed at `seq`: what landed moves into the replica, the rest is taken back. */
-  accept(wave: Wave, plan: WavePlan, seq: Seq): Settled {
+  /**
+   * The wave committed at `seq`: what landed moves into the replica, the rest is taken back. `places`
+   * names the instances that another commit of a split wave wrote.
+   */
+  accept(
+    wave: Wave,
+    plan: WavePlan,
+    seq: Seq,
+    places: ReadonlyMap<InstanceKey, Seq> = new Map(),
+  ): Settled {
     const later = closeOver(this.#open.contributions, {
       lost: new Map(),
       failed: new Map(),
@@ -120,7 +128,7 @@ export class WaveAccumulator {
     const disturbed = new Set<InstanceKey>(plan.fallen.keys());
     for (const { writes } of withdrawn) for (const { key } of writes) disturbed.add(key);
     const rollback = this.#moving([...disturbed], () => {
-      this.#promote(wave, plan, seq, disturbed);
+      this.#promote(wave, plan, (key) => places.get(key) ?? seq, disturbed);
       this.#takeBack(withdrawn);
     });
     return { rollback, withdrawn };
@@ -145,7 +153,12 @@ export class WaveAccumulator {
     this.#lastOfNode.clear();
   }
 
-  #promote(wave: Wave, plan: WavePlan, seq: Seq, disturbed: ReadonlySet<InstanceKey>): void {
+  #promote(
+    wave: Wave,
+    plan: WavePlan,
+    seqOf: (key: InstanceKey) => Seq,
+    disturbed: ReadonlySet<InstanceKey>,
+  ): void {
     const openKeys = new Set(
       this.#open.contributions.flatMap(({ writes }) => writes.map(({ key }) => key)),
     );
@@ -170,8 +183,8 @@ export class WaveAccumulator {
       this.view.remove(contribution.layer);
       this.#forget(contribution);
     }
-    for (const [key, value] of values) this.#base.accept(key, value, seq);
-    for (const key of unseen) this.#base.acceptUnseen?.(key, seq);
+    for (const [key, value] of values) this.#base.accept(key, value, seqOf(key));
+    for (const key of unseen) this.#base.acceptUnseen?.(key, seqOf(key));
   }
 
   /** Where the visible value is not simply the wave's, what landed is applied to the base again. */

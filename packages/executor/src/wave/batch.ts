@@ -18,15 +18,18 @@ import {
   type Seq,
   type SpaceId,
 } from "@tidemark/protocol";
-import { coalesceWrites } from "./coalesce.js";
+import { coalesceWrites, type LandingWrite } from "./coalesce.js";
 import type { Contribution, RunRead, RunWrite } from "./contribution.js";
 import type { WavePlan } from "./plan.js";
+import { pieceOf, splitByPiece, type Splits } from "./split.js";
 
 /** What a batch needs of the transaction it is built in. */
 export interface BatchContext {
   readonly space: SpaceId;
-  /** The seq the commit gets. */
+  /** The seq of the wave's first commit; a split wave's others follow it. */
   readonly seq: Seq;
+  /** Bytes of operations that one commit may hold; what exceeds them is split by piece. */
+  readonly maxBytes: number;
   readonly derivedThrough: Seq;
   /** The new W, where it moves. */
   readonly watermark?: Seq;
@@ -41,40 +44,72 @@ interface Landing {
   readonly writes: readonly RunWrite[];
 }
 
-/** A batch, and whose preconditions it carries: the store names a failed one by its index. */
-export interface BuiltBatch {
-  readonly batch: DerivedBatch;
+/** What a wave becomes, and whose preconditions it carries: the store names a failed one by its index. */
+export interface BuiltWave {
+  /** One derived commit each, written together; more than one where the wave exceeds its bound. */
+  readonly batches: readonly DerivedBatch[];
   /** Per precondition, the contribution that carried it. */
   readonly carriers: readonly number[];
+  /** Where the wave is split: the seq of the commit that writes each instance. */
+  readonly places: ReadonlyMap<InstanceKey, Seq>;
 }
 
-/** Turns a decided wave into the one derived commit that carries it (seed 001 §3). */
-export function buildBatch(
+/**
+ * Turns a decided wave into the one derived commit that carries it, or, past `maxBytes`, into several,
+ * split by piece (seed 001 §3). Each names every event and the same coverage; the watermark, the
+ * frontiers and the basis rows ride the last alone, preconditions the first.
+ */
+export function buildWave(
   contributions: readonly Contribution[],
   plan: WavePlan,
   context: BatchContext,
-): BuiltBatch {
+): BuiltWave {
   const landings = landingsOf(contributions, plan);
-  const appends = appendsOf(landings);
-  const marks = marksOf(landings);
-  const ended = appends.filter((entry) => entry.mark !== undefined).map((entry) => entry.eventId);
+  const writes = coalesceWrites(landings.flatMap(landingWrites));
+  const splits = splitByPiece(writes, context.maxBytes);
+  const places = placesOf(writes, splits, context.seq);
+  const parts = [...Array(splits.count).keys()].map((at) => {
+    const own = landings.filter(({ contribution }) => splits.of(pieceOf(contribution)) === at);
+    const changes = writes.filter(({ key }) => splits.ofKey(key) === at).map(asChange);
+    return { changes, appends: appendsOf(own, landings), marks: marksOf(own) };
+  });
   const preconditions = landings.flatMap(({ contribution }) =>
     (contribution.preconditions ?? []).map((check) => ({ check, carrier: contribution.id })),
   );
-  const batch: DerivedBatch = {
+  const header = {
     derivedThrough: context.derivedThrough,
-    consequenceOf: unique([...consequencesOf(marks), ...ended]),
-    changes: changesOf(landings),
-    appends,
-    marks,
-    frontiers: frontiersOf(marks, appends, context),
-    basis: basisOf(landings, plan, context.space),
-    ...(context.watermark === undefined ? {} : { watermark: context.watermark }),
-    ...(preconditions.length === 0
-      ? {}
-      : { preconditions: preconditions.map(({ check }) => check) }),
+    consequenceOf: unique(parts.flatMap(endedBy)),
   };
-  return { batch, carriers: preconditions.map(({ carrier }) => carrier) };
+  const last = splits.count - 1;
+  const batches = parts.map((part, at): DerivedBatch => ({
+    ...header,
+    ...part,
+    frontiers: at === last ? frontiersOf(parts, context) : [],
+    basis: at === last ? basisOf(landings, plan, context.space, places) : [],
+    ...(at === last && context.watermark !== undefined ? { watermark: context.watermark } : {}),
+    ...(at === 0 && preconditions.length > 0
+      ? { preconditions: preconditions.map(({ check }) => check) }
+      : {}),
+  }));
+  return { batches, carriers: preconditions.map(({ carrier }) => carrier), places };
+}
+
+/** What one commit of the wave appends and ends. */
+type Part = Pick<DerivedBatch, "changes" | "appends" | "marks">;
+
+function endedBy({ appends, marks }: Part): readonly EventId[] {
+  const ended = appends.filter((entry) => entry.mark !== undefined).map((entry) => entry.eventId);
+  return [...consequencesOf(marks), ...ended];
+}
+
+/** Of a wave that is one commit, nothing: the commit's own seq says it. */
+function placesOf(
+  writes: readonly LandingWrite[],
+  splits: Splits,
+  first: Seq,
+): ReadonlyMap<InstanceKey, Seq> {
+  if (splits.count === 1) return new Map();
+  return new Map(writes.map(({ key }) => [key, (first + splits.ofKey(key)) as Seq]));
 }
 
 function landingsOf(contributions: readonly Contribution[], plan: WavePlan): readonly Landing[] {
@@ -84,26 +119,29 @@ function landingsOf(contributions: readonly Contribution[], plan: WavePlan): rea
   });
 }
 
-function changesOf(landings: readonly Landing[]): DerivedBatch["changes"] {
-  const writes = landings.flatMap(({ contribution, writes: kept }) =>
-    kept.map(({ key, op }) => ({
-      key,
-      op,
-      ...(contribution.actor === undefined ? {} : { attribution: contribution.actor }),
-    })),
+function landingWrites({ contribution, writes }: Landing): readonly LandingWrite[] {
+  const piece = pieceOf(contribution);
+  const { actor } = contribution;
+  return writes.map(({ key, op }) =>
+    actor === undefined ? { key, op, piece } : { key, op, piece, attribution: actor },
   );
-  return coalesceWrites(writes).map(({ key, ...rest }) => ({ ...parseInstanceKey(key), ...rest }));
+}
+
+function asChange({ key, op, attribution }: LandingWrite): DerivedBatch["changes"][number] {
+  const at = parseInstanceKey(key);
+  return attribution === undefined ? { ...at, op } : { ...at, op, attribution };
 }
 
 /** Same-space sends: each entry ends in this wave only by its own copy's surviving run (seed 000 §4). */
-function appendsOf(landings: readonly Landing[]): DerivedBatch["appends"] {
+function appendsOf(own: readonly Landing[], all: readonly Landing[]): DerivedBatch["appends"] {
+  if (own.every(({ contribution }) => contribution.sends.length === 0)) return [];
   const ends = new Map<string, NonNullable<Contribution["delivery"]>["end"]>();
-  for (const { contribution } of landings) {
+  for (const { contribution } of all) {
     const { delivery } = contribution;
     if (delivery === undefined || delivery.place !== undefined) continue;
     ends.set(`${delivery.stream} ${delivery.eventId}`, delivery.end);
   }
-  return landings.flatMap(({ contribution }) =>
+  return own.flatMap(({ contribution }) =>
     contribution.sends.map((entry) => {
       const end = ends.get(`${entry.stream} ${entry.eventId}`);
       return end === undefined ? entry : { ...entry, mark: endFields(end) };
@@ -137,46 +175,46 @@ function marksOf(landings: readonly Landing[]): readonly EntryMark[] {
   return [...marks.values()];
 }
 
-function frontiersOf(
-  marks: readonly EntryMark[],
-  appends: DerivedBatch["appends"],
-  context: BatchContext,
-): DerivedBatch["frontiers"] {
+function frontiersOf(parts: readonly Part[], context: BatchContext): DerivedBatch["frontiers"] {
   const byStream = new Map<DocId, EntryMark[]>();
-  for (const mark of marks) {
-    const own = byStream.get(mark.stream);
-    if (own === undefined) byStream.set(mark.stream, [mark]);
-    else own.push(mark);
-  }
-  for (const entry of appends) {
-    if (entry.mark !== undefined && !byStream.has(entry.stream)) byStream.set(entry.stream, []);
+  for (const { marks, appends } of parts) {
+    for (const mark of marks) {
+      const known = byStream.get(mark.stream);
+      if (known === undefined) byStream.set(mark.stream, [mark]);
+      else known.push(mark);
+    }
+    for (const entry of appends) {
+      if (entry.mark !== undefined && !byStream.has(entry.stream)) byStream.set(entry.stream, []);
+    }
   }
   return [...byStream].flatMap(([stream, own]) => {
     const before = context.frontier(stream);
     // Where everything is in order, it walks over what this wave ended and meets one entry more.
     const stored = context.entriesAbove(stream, before, own.length + 1);
-    const after = advanceFrontier(before, withAppends(stored, stream, appends, context.seq), own);
+    const after = advanceFrontier(before, withAppends(stored, stream, parts, context.seq), own);
     return after > before ? [{ stream, seq: after }] : [];
   });
 }
 
-/** The stored entries, then those that this commit itself appends. */
+/** The stored entries, then those that the wave itself appends, commit by commit. */
 function* withAppends(
   stored: Iterable<FrontierEntry>,
   stream: DocId,
-  appends: DerivedBatch["appends"],
-  seq: Seq,
+  parts: readonly Part[],
+  first: Seq,
 ): Iterable<FrontierEntry> {
   yield* stored;
-  let index = 0;
-  for (const entry of appends) {
-    if (entry.stream !== stream) continue;
-    yield {
-      seq,
-      index,
-      ...(entry.mark === undefined ? {} : { consequenced: true as const }),
-    };
-    index += 1;
+  for (const [at, { appends }] of parts.entries()) {
+    let index = 0;
+    for (const entry of appends) {
+      if (entry.stream !== stream) continue;
+      yield {
+        seq: (first + at) as Seq,
+        index,
+        ...(entry.mark === undefined ? {} : { consequenced: true as const }),
+      };
+      index += 1;
+    }
   }
 }
 
@@ -188,6 +226,7 @@ function basisOf(
   landings: readonly Landing[],
   plan: WavePlan,
   space: SpaceId,
+  places: ReadonlyMap<InstanceKey, Seq>,
 ): readonly BasisUpdate[] {
   const writers = writersOf(landings);
   const lastRuns = new Map<string, Contribution>();
@@ -203,7 +242,7 @@ function basisOf(
       ...parseInstanceKey(key),
       seq:
         foreign === undefined && readFromWave(key, contribution.id, writers, plan)
-          ? ("wave" as const)
+          ? (places.get(key) ?? ("wave" as const))
           : seq,
     })),
   }));

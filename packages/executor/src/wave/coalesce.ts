@@ -5,6 +5,8 @@ export interface LandingWrite {
   readonly key: InstanceKey;
   readonly op: ValueOperation;
   readonly attribution?: Actor;
+  /** The piece whose run wrote it: what a wave is split by. */
+  readonly piece: string;
 }
 
 /**

@@ -5,10 +5,11 @@ import {
   type AcceptedCommit,
   type DerivedBatch,
   type DocId,
+  type InstanceKey,
   type Seq,
   type TidemarkError,
 } from "@tidemark/protocol";
-import { buildBatch, type BatchContext } from "./batch.js";
+import { buildWave, type BatchContext, type BuiltWave } from "./batch.js";
 import type { Contribution } from "./contribution.js";
 import { planWave, type Reason, type WavePlan } from "./plan.js";
 import { planViewOf, type OwnTenure } from "./store-view.js";
@@ -17,6 +18,8 @@ import { planViewOf, type OwnTenure } from "./store-view.js";
 export interface WaveHeader {
   readonly from: Seq;
   readonly to: Seq;
+  /** Bytes of operations past which the wave is split (seed 001 §3). */
+  readonly maxBytes: number;
 }
 
 /** The answer of the store. */
@@ -24,8 +27,12 @@ export type WaveVerdict =
   | {
       readonly ok: true;
       readonly plan: WavePlan;
-      /** Absent where the wave held basis rows alone (R8). */
+      /** In seq order: more than one where the wave was split, none where it held basis rows alone (R8). */
+      readonly commits: readonly AcceptedCommit[];
+      /** The last of them, which carries the watermark. */
       readonly commit: AcceptedCommit | undefined;
+      /** Of a split wave, the seq of the commit that wrote each instance. */
+      readonly places: ReadonlyMap<InstanceKey, Seq>;
       /** Tells subscribers and the feed. */
       release(): void;
     }
@@ -35,7 +42,7 @@ export type WaveVerdict =
 const FRONTIER_PAGE = 64;
 
 /**
- * Decides and writes a wave in one immediate transaction (seed 001 §3d). A failed precondition costs
+ * Decides and writes a wave in one immediate transaction, a split one too (seed 001 §3, §3d). A failed precondition costs
  * the contribution that carried it, and the rest is decided again. `turnedDown` does not land anyhow.
  */
 export function commitWave(
@@ -48,30 +55,36 @@ export function commitWave(
   const refused = new Map(turnedDown);
   for (;;) {
     let plan: WavePlan | undefined;
-    let carriers: readonly number[] = [];
+    let wave: BuiltWave | undefined;
     const verdict = served.commitDerived(
       own.holder,
       (tx) => {
         plan = planWave(contributions, planViewOf(tx, own), refused);
-        const built = buildBatch(contributions, plan, batchContext(served, tx, header, plan));
-        carriers = built.carriers;
-        return isEmpty(built.batch) ? undefined : built.batch;
+        wave = buildWave(contributions, plan, batchContext(served, tx, header, plan));
+        return wave.batches.every(isEmpty) ? undefined : wave.batches;
       },
       { hold: true },
     );
-    const owner = verdict.ok ? undefined : ownerOf(verdict.error, carriers);
+    const owner = verdict.ok ? undefined : ownerOf(verdict.error, wave?.carriers ?? []);
     if (owner !== undefined && !refused.has(owner)) {
       refused.set(owner, "precondition");
       continue;
     }
-    return answer(verdict, plan);
+    return answer(verdict, plan, wave);
   }
 }
 
-function answer(verdict: DerivedVerdict, plan: WavePlan | undefined): WaveVerdict {
+function answer(
+  verdict: DerivedVerdict,
+  plan: WavePlan | undefined,
+  wave: BuiltWave | undefined,
+): WaveVerdict {
   if (!verdict.ok) return { ok: false, error: verdict.error };
-  if (plan === undefined) throw new TypeError("the store accepted a wave that was never planned");
-  return { ok: true, plan, commit: verdict.commit, release: () => verdict.release() };
+  if (plan === undefined || wave === undefined) {
+    throw new TypeError("the store accepted a wave that was never planned");
+  }
+  const { commits, commit } = verdict;
+  return { ok: true, plan, commits, commit, places: wave.places, release: () => verdict.release() };
 }
 
 /** The contribution whose precondition failed, by the index that the store names. */
@@ -107,6 +120,7 @@ function batchContext(
   return {
     space: served.space,
     seq: tx.seq(),
+    maxBytes: header.maxBytes,
     derivedThrough: through,
     ...(through > header.from ? { watermark: through } : {}),
     frontier: (stream) => entries.frontier(stream),

@@ -9,7 +9,7 @@ import {
   type Seq,
   type SpaceId,
 } from "@tidemark/protocol";
-import { buildBatch, type BatchContext } from "../../src/wave/batch.js";
+import { buildWave, type BatchContext } from "../../src/wave/batch.js";
 import { coalesceWrites } from "../../src/wave/coalesce.js";
 import type { Contribution } from "../../src/wave/contribution.js";
 import { planWave, type PlanView } from "../../src/wave/plan.js";
@@ -26,11 +26,20 @@ function context(parts: Partial<BatchContext> = {}): BatchContext {
   return {
     space: "did:key:home" as SpaceId,
     seq: seq(50),
+    maxBytes: 1_000_000,
     derivedThrough: seq(49),
     frontier: () => seq(0),
     entriesAbove: () => [],
     ...parts,
   };
+}
+
+/** A wave that is one commit. */
+function buildBatch(...args: Parameters<typeof buildWave>) {
+  const { batches, carriers } = buildWave(...args);
+  const [batch, ...others] = batches;
+  if (batch === undefined || others.length > 0) throw new Error(`${batches.length} commits`);
+  return { batch, carriers };
 }
 
 function derivation(id: number, parts: Partial<Contribution>): Contribution {
@@ -152,26 +161,160 @@ describe("what a batch carries", () => {
   });
 });
 
+describe("splits", () => {
+  const text = (name: string, length: number) => ({
+    key: at(name),
+    op: { op: "set" as const, value: "x".repeat(length) },
+  });
+  const of = (id: number, piece: string, parts: Partial<Contribution>): Contribution =>
+    derivation(id, { action: `t/n${id}@${piece}` as ActionId, ...parts });
+  const delivering = (
+    id: number,
+    piece: string,
+    event: string,
+    parts: Partial<Contribution> = {},
+  ) =>
+    of(id, piece, {
+      kind: "event-handler",
+      delivery: {
+        stream: `stream:${piece}` as DocId,
+        eventId: event as EventId,
+        place: { seq: seq(id + 2), index: 0 },
+        end: { kind: "succeeded" },
+      },
+      ...parts,
+    });
+  const built = (all: readonly Contribution[], parts: Partial<BatchContext> = {}) =>
+    buildWave(all, planWave(all, quiet), context({ watermark: seq(49), ...parts }));
+
+  test("[EX-W24] past the bound a wave is split by piece: each names every event and the same coverage, the last has the watermark", () => {
+    const all = [
+      delivering(1, "p", "e1", { writes: [text("a", 60)] }),
+      delivering(2, "q", "e2", { writes: [text("b", 60)] }),
+      delivering(3, "p", "e3", { writes: [text("c", 10)] }),
+      of(4, "q", { reads: [read("a", 3), read("b", 3), read("y", 7)], writes: [text("d", 10)] }),
+    ];
+    expect(built(all).batches).toHaveLength(1);
+    const { batches, places } = built(all, { maxBytes: 120 });
+    expect(batches.map((one) => one.changes.map(({ id }) => id))).toEqual([
+      ["node:a", "node:c"],
+      ["node:b", "node:d"],
+    ]);
+    for (const batch of batches) {
+      expect(batch).toMatchObject({ derivedThrough: 49, consequenceOf: ["e1", "e3", "e2"] });
+    }
+    expect(batches.map((one) => one.marks.map(({ eventId }) => eventId))).toEqual([
+      ["e1", "e3"],
+      ["e2"],
+    ]);
+    expect(batches.map((one) => one.watermark)).toEqual([undefined, 49]);
+    // What a run read of the wave stands at the commit that wrote it.
+    expect(batches.map((one) => one.basis.length)).toEqual([0, 1]);
+    expect(batches[1]?.basis[0]?.reads.map((one) => [one.id, one.seq])).toEqual([
+      ["node:a", 50],
+      ["node:b", 51],
+      ["node:y", 7],
+    ]);
+    expect(["a", "b", "c", "d"].map((name) => places.get(at(name)))).toEqual([50, 51, 50, 51]);
+  });
+
+  test("[EX-W25] no piece is in two commits, and an instance is where it was first written", () => {
+    const alone = [
+      of(1, "p", { writes: [text("a", 90)] }),
+      of(2, "p", { writes: [text("b", 90)] }),
+    ];
+    expect(built(alone, { maxBytes: 1 }).batches).toHaveLength(1);
+    const crossing = [
+      delivering(1, "p", "e1", { writes: [increment("shared", 1), text("a", 90)] }),
+      delivering(2, "q", "e2", { writes: [increment("shared", 2), text("b", 90)] }),
+      of(3, "r", { writes: [text("c", 90)] }),
+    ];
+    const { batches } = built(crossing, { maxBytes: 1 });
+    expect(batches.map((one) => one.changes.map(({ id }) => id))).toEqual([
+      ["node:shared", "node:a"],
+      ["node:b"],
+      ["node:c"],
+    ]);
+  });
+
+  test("[EX-W25] the pieces fill a commit in the order of sealing, and frontiers go over all that the wave ends", () => {
+    const entry = {
+      stream: "stream:s" as DocId,
+      eventId: "c1" as EventId,
+      payload: null,
+      firedAt: { session: "server" as const },
+    };
+    const all = [
+      delivering(1, "p", "e1", { writes: [text("a", 40)], sends: [entry] }),
+      delivering(2, "q", "e2", { writes: [text("b", 40)] }),
+      of(3, "r", {
+        kind: "event-handler",
+        delivery: {
+          stream: entry.stream,
+          eventId: entry.eventId,
+          emitter: 1,
+          end: { kind: "succeeded" },
+        },
+        writes: [text("c", 40)],
+      }),
+    ];
+    const { batches } = built(all, {
+      maxBytes: 110,
+      entriesAbove: (stream) =>
+        stream === "stream:p"
+          ? [{ seq: seq(3), index: 0 }]
+          : stream === "stream:q"
+            ? [{ seq: seq(4), index: 0 }]
+            : [],
+    });
+    expect(batches.map((one) => one.changes.length)).toEqual([2, 1]);
+    expect(batches.map((one) => one.appends.map((append) => append.mark))).toEqual([[{}], []]);
+    expect(batches.map((one) => one.frontiers)).toEqual([
+      [],
+      [
+        { stream: "stream:p", seq: 3 },
+        { stream: "stream:q", seq: 4 },
+        { stream: "stream:s", seq: 50 },
+      ],
+    ]);
+  });
+
+  test("[EX-W26] preconditions are checked before anything of the wave is written", () => {
+    const check = { kind: "create-only" as const, id: "node:z" as DocId };
+    const all = [
+      of(1, "p", { writes: [text("a", 90)] }),
+      of(2, "q", { writes: [text("b", 90)], preconditions: [check] }),
+    ];
+    const { batches, carriers } = built(all, { maxBytes: 1 });
+    expect(batches.map((one) => one.preconditions)).toEqual([[check], undefined]);
+    expect(carriers).toEqual([2]);
+  });
+});
+
 describe("coalescing", () => {
   const ana = { user: "did:key:ana" as never };
 
   test("[EX-L6] a later whole write replaces what came before, and increments of one actor add up", () => {
     expect(
       coalesceWrites([
-        { ...increment("x", 1), attribution: ana },
-        { ...increment("x", 2), attribution: ana },
-        { ...increment("y", 5) },
-        { ...set("y", 7) },
-        { ...increment("y", 1) },
+        { ...increment("x", 1), attribution: ana, piece: "p" },
+        { ...increment("x", 2), attribution: ana, piece: "p" },
+        { ...increment("y", 5), piece: "p" },
+        { ...set("y", 7), piece: "p" },
+        { ...increment("y", 1), piece: "p" },
       ]),
-    ).toEqual([{ ...increment("x", 3), attribution: ana }, set("y", 7), increment("y", 1)]);
+    ).toEqual([
+      { ...increment("x", 3), attribution: ana, piece: "p" },
+      { ...set("y", 7), piece: "p" },
+      { ...increment("y", 1), piece: "p" },
+    ]);
   });
 
   test("[EX-L6] writes of two actors stay apart, so that attribution is per run", () => {
     const ben = { user: "did:key:ben" as never };
     const writes = [
-      { ...increment("x", 1), attribution: ana },
-      { ...increment("x", 2), attribution: ben },
+      { ...increment("x", 1), attribution: ana, piece: "p" },
+      { ...increment("x", 2), attribution: ben, piece: "p" },
     ];
     expect(coalesceWrites(writes)).toEqual(writes);
   });

@@ -81,15 +81,20 @@ export interface AdmissionNotice {
   readonly instances?: readonly InstanceKey[];
 }
 
-/** A wave's plan runs inside the transaction: it reads heads, decides, and returns what to write. */
-export type DerivedPlan = (tx: EngineTx) => DerivedBatch | undefined;
+/**
+ * A wave's plan runs inside the transaction: it reads heads, decides, and returns what to write. A list
+ * is a split wave: a commit each, in this order, all of them or none (seed 001 §3).
+ */
+export type DerivedPlan = (tx: EngineTx) => DerivedBatch | readonly DerivedBatch[] | undefined;
 
 /** The answer to a derived commit, as data: the caller decides what a refusal means for the tenure. */
 export type DerivedVerdict =
   | {
       readonly ok: true;
-      /** Absent where the plan withdrew, or had nothing to write. */
+      /** Absent where the plan withdrew, or had nothing to write; of a split wave the last. */
       readonly commit: AcceptedCommit | undefined;
+      /** Every commit that was written, in seq order. */
+      readonly commits: readonly AcceptedCommit[];
       /** Tells feed and subscribers; does nothing unless the commit was held (`hold: true`). */
       release(): void;
     }

@@ -7,9 +7,10 @@ import {
   type DerivedBatch,
   type HolderId,
   type SpaceId,
+  type Watch,
 } from "@tidemark/protocol";
 import { createTestServer, type TestClient, type TestServer } from "../../src/testing/index.js";
-import { derive, doc, event, seq, setOp, STREAM, wave } from "./support.js";
+import { derive, doc, event, keyOf, seq, setOp, STREAM, wave } from "./support.js";
 
 async function home(): Promise<{ t: TestServer; ana: TestClient; space: SpaceId }> {
   const t = createTestServer();
@@ -17,6 +18,7 @@ async function home(): Promise<{ t: TestServer; ana: TestClient; space: SpaceId 
   return { t, ana, space: await t.space("home", ana) };
 }
 
+const any = (name: string): Watch => ({ id: name, root: { id: doc(name) } });
 const HOLDER = "server:one" as HolderId;
 const RIVAL = "server:two" as HolderId;
 const change = (value: number): Partial<DerivedBatch> => ({
@@ -53,6 +55,61 @@ test("[ME-A14] a refused holder's plan does not run at all", async () => {
   });
   expect(verdict.ok).toBe(false);
   expect(ran).toBe(0);
+  await t.stop();
+});
+
+test("[ME-A26] a split wave is a commit each, one after the other, held and told together", async () => {
+  const { t, ana, space } = await home();
+  await ana.call("space.open", { space, watches: [any("x"), any("y")] });
+  const served = t.server.space(space);
+  served.engine.lease.acquire(HOLDER, 15_000);
+  const fed: number[] = [];
+  served.feed(seq(1), (one) => void fed.push(one.seq));
+  const before = t.server.stats();
+  const named = { derivedThrough: seq(1), consequenceOf: [event("e1")] };
+  const y = { id: doc("y"), scopeKey: SPACE_SCOPE_KEY, op: { op: "set", value: 2 } } as const;
+  const verdict = served.commitDerived(
+    HOLDER,
+    (tx) => {
+      expect(tx.seq()).toBe(2);
+      return [
+        wave({ ...named, ...change(1) }),
+        wave({ ...named, changes: [y], watermark: seq(1) }),
+      ];
+    },
+    { hold: true },
+  );
+  if (!verdict.ok) throw verdict.error;
+  expect(verdict.commits.map((one) => [one.seq, one.watermark])).toEqual([
+    [2, undefined],
+    [3, 1],
+  ]);
+  for (const commit of verdict.commits) expect(commit).toMatchObject(named);
+  expect(verdict.commit?.seq).toBe(3);
+  expect(t.server.stats().derived - before.derived).toBe(2);
+  await t.run();
+  expect([fed, ana.held(space, keyOf("x"))?.value]).toEqual([[], undefined]);
+  const frames = ana.frames().length;
+  verdict.release();
+  await t.run();
+  expect(fed).toEqual([2, 3]);
+  // One flush tells both.
+  expect(ana.frames()).toHaveLength(frames + 1);
+  expect([ana.held(space, keyOf("x"))?.value, ana.held(space, keyOf("y"))?.value]).toEqual([1, 2]);
+  await t.stop();
+});
+
+test("[ME-A26] of a split wave whose later part is refused nothing is written, and the store stands", async () => {
+  const { t, space } = await home();
+  const served = t.server.space(space);
+  served.engine.lease.acquire(HOLDER, 15_000);
+  const acl = { id: ACL_DOC, scopeKey: SPACE_SCOPE_KEY, op: { op: "set", value: {} } } as const;
+  const refused = served.commitDerived(HOLDER, () => [wave(change(1)), wave({ changes: [acl] })]);
+  expect(refused).toMatchObject({ ok: false, error: { code: "unauthorized" } });
+  expect(served.engine.head()).toBe(1);
+  expect(served.engine.read(doc("x"), SPACE_SCOPE_KEY).value).toBeUndefined();
+  expect(served.commitDerived(HOLDER, () => wave(change(3)))).toMatchObject({ commit: { seq: 2 } });
+  expect(served.engine.read(doc("x"), SPACE_SCOPE_KEY).value).toBe(3);
   await t.stop();
 });
 

@@ -1,5 +1,5 @@
 import type { ManualPerformer } from "@tidemark/executor/testing";
-import type { Seq, SpaceId } from "@tidemark/protocol";
+import type { AcceptedCommit, Seq, SpaceId } from "@tidemark/protocol";
 import type { NamedEvent } from "./client.js";
 import { BEFORE_ALL, type StoreObserver } from "./observer.js";
 import type { Place } from "./places.js";
@@ -10,7 +10,19 @@ export function completedRuns(observer: StoreObserver, event: NamedEvent): numbe
   const naming = observer
     .commitsSince(BEFORE_ALL)
     .filter(({ consequenceOf }) => consequenceOf?.includes(event.eventId));
-  return naming.filter(({ seq }) => isSuccess(observer, event, seq)).length;
+  const waves = naming.filter((commit, at) => !isSplitOf(naming[at - 1], commit));
+  return waves.filter(({ seq }) => isSuccess(observer, event, seq)).length;
+}
+
+/** The splits of one wave follow each other and name the same events (seed 001 §3). */
+function isSplitOf(before: AcceptedCommit | undefined, commit: AcceptedCommit): boolean {
+  return (
+    before !== undefined &&
+    commit.seq === before.seq + 1 &&
+    before.watermark === undefined &&
+    commit.derivedThrough === before.derivedThrough &&
+    commit.consequenceOf?.join(" ") === before.consequenceOf?.join(" ")
+  );
 }
 
 /** An error, a refusal and a drop are consequences and no runs. */

@@ -15,7 +15,8 @@ import { checkDerivedBatch, isBasisAlone, isEmpty } from "./validate.js";
 /**
  * Runs a wave's plan and writes what it returns, in one immediate transaction that has read the
  * lease row first: holder and liveness by the store's clock, and nothing in between (seed 001 §2,
- * field fault LS-01). Returns `undefined` where the plan withdrew or had nothing to write.
+ * field fault LS-01). A split wave's commits follow each other in that same transaction. Returns none
+ * where the plan withdrew or had nothing to write.
  *
  * @throws LeaseError, PreconditionError, ProtocolError, AuthorizationError
  */
@@ -23,25 +24,38 @@ export function commitWave(
   engine: Engine,
   holder: HolderId,
   plan: DerivedPlan,
-): AcceptedCommit | undefined {
-  return engine.transact((tx) => {
-    requireLease(tx, engine.space, holder);
-    const batch = plan(tx);
-    if (batch === undefined || isEmpty(batch)) return undefined;
-    checkDerivedBatch(batch);
-    checkPreconditions(tx, batch.preconditions ?? []);
-    writeBatch(tx, batch);
-    if (isBasisAlone(batch)) {
-      tx.keepBasis();
-      return undefined;
-    }
-    return tx.commit({
-      class: "derived",
-      holder,
-      derivedThrough: batch.derivedThrough,
-      consequenceOf: batch.consequenceOf,
+): readonly AcceptedCommit[] {
+  return engine.batch(() => {
+    const commits: AcceptedCommit[] = [];
+    let rest: readonly DerivedBatch[] = [];
+    engine.transact((tx) => {
+      requireLease(tx, engine.space, holder);
+      const planned = plan(tx);
+      const [first, ...others] = Array.isArray(planned) ? planned : [planned];
+      rest = others;
+      write(tx, holder, first, commits);
     });
+    for (const batch of rest) engine.transact((tx) => write(tx, holder, batch, commits));
+    return commits;
   });
+}
+
+function write(
+  tx: EngineTx,
+  holder: HolderId,
+  batch: DerivedBatch | undefined,
+  commits: AcceptedCommit[],
+): void {
+  if (batch === undefined || isEmpty(batch)) return;
+  checkDerivedBatch(batch);
+  checkPreconditions(tx, batch.preconditions ?? []);
+  writeBatch(tx, batch);
+  if (isBasisAlone(batch)) {
+    tx.keepBasis();
+    return;
+  }
+  const { derivedThrough, consequenceOf } = batch;
+  commits.push(tx.commit({ class: "derived", holder, derivedThrough, consequenceOf }));
 }
 
 /** @throws LeaseError unless the holder's own lease lives, by the store's clock, in this transaction */

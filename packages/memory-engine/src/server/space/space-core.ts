@@ -139,22 +139,23 @@ export class SpaceCore implements ServedSpace {
   }
 
   commitDerived(holder: HolderId, plan: DerivedPlan, options: DerivedOptions = {}): DerivedVerdict {
-    let commit: AcceptedCommit | undefined;
+    let commits: readonly AcceptedCommit[];
     try {
-      commit = commitWave(this.engine, holder, plan);
+      commits = commitWave(this.engine, holder, plan);
     } catch (error) {
       // Anything else is a fault of the plan's own code, and the caller's to see as it is.
       if (!isTidemarkError(error)) throw error;
       this.#deps.counters.refuse(error.code);
       return { ok: false, error };
     }
-    if (commit === undefined) return { ok: true, commit, release: () => undefined };
-    this.#deps.counters.add("derived");
+    const commit = commits.at(-1);
+    if (commit === undefined) return { ok: true, commit, commits, release: () => undefined };
+    this.#deps.counters.add("derived", commits.length);
     if (options.hold !== true) {
-      this.#feed.publish([commit]);
-      return { ok: true, commit, release: () => undefined };
+      this.#feed.publish(commits);
+      return { ok: true, commit, commits, release: () => undefined };
     }
-    return { ok: true, commit, release: this.#hold(commit) };
+    return { ok: true, commit, commits, release: this.#hold(commits) };
   }
 
   checkAccess(request: AccessRequest): AccessVerdict {
@@ -234,10 +235,10 @@ export class SpaceCore implements ServedSpace {
   }
 
   /** Durable, and nobody is told until the returned function is called. */
-  #hold(commit: AcceptedCommit): () => void {
+  #hold(commits: readonly AcceptedCommit[]): () => void {
     this.#holds += 1;
     this.#feed.hold();
-    this.#feed.publish([commit]);
+    this.#feed.publish(commits);
     let open = true;
     return () => {
       if (!open) return;
