@@ -23,9 +23,7 @@ import { spendDeferral, type Deferral } from "./deferral.js";
 import type { DeliveryResult } from "./delivery.js";
 import { InFlightGuard } from "./guard.js";
 import { placeKey, runnableOf, type PlaceKey, type Runnable } from "./places.js";
-
-/** Entries one pass takes up: what a wave may grow to before other spaces and input get a turn. */
-const ENTRIES_PER_PASS = 512;
+import { ENTRIES_PER_PASS, standingEntries, type Standing } from "./standing.js";
 
 /** What a {@link Drain} is made of. */
 export interface DrainOptions {
@@ -135,23 +133,30 @@ export class Drain {
     this.#floor = undefined;
     this.#loadParked = false;
     const asked = this.#askStore;
-    const pending = asked ? this.#options.entries.pending(ENTRIES_PER_PASS) : this.#takeArrived();
+    const { entries: pending, beyond } = asked
+      ? standingEntries(this.#options)
+      : this.#takeArrived();
     this.#pending = pending.length;
-    const upTo = this.#visible(pending);
     if (asked) this.#arrived = [];
     const consumed = this.#consumedOf(pending);
     // Where the store was not asked, what is in flight came earlier than everything here.
     const earliest = asked || this.#guard.size === 0;
     for (const [at, entry] of pending.entries()) {
-      const taken = entry.seq <= upTo && this.#take(entry, at === 0 && earliest, consumed);
+      const visible = entry.seq <= this.#options.seq();
+      const taken = visible
+        ? this.#take(entry, at === 0 && earliest, consumed)
+        : this.#deferUnseen();
       if (typeof taken === "boolean" ? taken : await taken) continue;
       this.#floor = entry.seq;
       this.#askStore = true;
-      if (entry.seq <= upTo) this.#held(pending.length - at - 1);
+      if (visible) this.#held(pending.length - at - 1);
       return;
     }
-    if (asked) this.#askStore = pending.length === ENTRIES_PER_PASS;
-    if (this.#askStore || this.#arrived.length > 0) this.#armed = true;
+    if (asked) this.#askStore = beyond !== undefined;
+    if (beyond === undefined) return;
+    // No pass has looked at it yet: W stays below it until one has.
+    this.#floor = beyond.seq;
+    this.#armed = true;
   }
 
   /** Later arrivals that the entry before them holds back. */
@@ -162,9 +167,10 @@ export class Drain {
   }
 
   /** Leaves alone what is in flight without looking for it. */
-  #takeArrived(): readonly StreamEntry[] {
+  #takeArrived(): Standing {
     this.#options.stats.events.drainInFlightSkips += this.#guard.size;
-    return this.#arrived.splice(0, ENTRIES_PER_PASS);
+    const entries = this.#arrived.splice(0, ENTRIES_PER_PASS);
+    return { entries, beyond: this.#arrived[0] };
   }
 
   /** The wave committed or aborted: what it carried is spoken for. */
@@ -174,7 +180,7 @@ export class Drain {
     const key = placeKey({ stream: delivery.stream, ...delivery.place });
     const wasNotice = this.#guard.stateOf(key) === "notice";
     this.#guard.release(key);
-    this.#deferrals.delete(key);
+    if (fate?.kind === "lands" || !wasNotice) this.#deferrals.delete(key);
     if (fate?.kind === "lands") {
       if (wasNotice) this.arm();
       else if (this.#pending > 0) this.#armed = true;
@@ -222,16 +228,11 @@ export class Drain {
     this.arm();
   }
 
-  /** One ordered attempt to make every entry visible that the store already has (seed 000 §2). */
-  #visible(pending: readonly StreamEntry[]): Seq {
-    const { stats, seq, catchUp } = this.#options;
-    const last = pending.at(-1);
-    if (last === undefined || last.seq <= seq()) return seq();
-    stats.events.visibilityBarriers += 1;
-    if (catchUp() && last.seq <= seq()) stats.events.visibilityRecoveries += 1;
-    else stats.events.visibilityDeferrals += 1;
-    if (last.seq > seq()) this.#armBackstop();
-    return seq();
+  /** The store has it and the replica does not: input or the backstop has it looked for again. */
+  #deferUnseen(): false {
+    this.#options.stats.events.visibilityDeferrals += 1;
+    this.#armBackstop();
+    return false;
   }
 
   /** True: the scan goes on to the next entry. */
@@ -406,8 +407,8 @@ export class Drain {
   }
 
   #armBackstop(): void {
-    if (this.#backstop !== undefined) return;
-    const { clock, policy, stats } = this.#options;
+    const { clock, policy, stats, live } = this.#options;
+    if (this.#backstop !== undefined || !live()) return;
     stats.events.deferredRescansArmed += 1;
     this.#backstop = clock.timer(policy.deferralBackstopMs, () => {
       this.#backstop = undefined;
