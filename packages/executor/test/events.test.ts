@@ -90,6 +90,30 @@ describe("ends of an event", () => {
     await w.stop();
   });
 
+  test("[EX-E7] a receipt that somebody wrote before stays as it is, which is counted and told", async () => {
+    const w = await served(counter, ["count"]);
+    const { receiptIdFor, SPACE_SCOPE_KEY } = await import("@tidemark/protocol");
+    const receipt = receiptIdFor("e-mine" as EventId, streamIdFor(w.piece, "answer"));
+    await w.owner.commit(w.space, { ops: [{ op: "set", id: receipt, value: { said: "mine" } }] });
+    await w.fire(w.owner, w.piece, "answer", null, "e-mine");
+    const e2 = await w.fire(w.owner, w.piece, "answer");
+    await w.settle();
+    const engine = w.t.engines.get(w.space);
+    expect(engine?.read(receipt, SPACE_SCOPE_KEY).value).toEqual({ said: "mine" });
+    for (const id of ["e-mine" as EventId, e2]) {
+      expect(w.entry(w.piece, "answer", id)).toMatchObject({ consequenced: true });
+      expect(w.naming(id)).toBe(1);
+    }
+    expect(w.host.spaceStats(w.space)).toMatchObject({
+      receiptCollisions: 1,
+      lease: { lost: 0 },
+    });
+    expect(w.reports.filter((one) => one.kind === "receipt-stands")).toEqual([
+      { kind: "receipt-stands", space: w.space, event: "e-mine", receipt },
+    ]);
+    await w.stop();
+  });
+
   test("[EX-E6] a handler that never settles is named, counted and given up; its space and others go on", async () => {
     const w = await served(unkept, ["n"], { policy2: { handlerBudgetMs: 5_000 } });
     const e1 = await w.fire(w.owner, w.piece, "never");

@@ -61,6 +61,7 @@ export const SERVING_FIGURES: Readonly<Record<FigurePath<Required<ServingStats>>
   earlyEmitRefusals: counter("Emissions refused because their run had not begun its events."),
   handlersOverBudget: counter("Handlers that did not end within their budget and were given up."),
   disposeTimeouts: counter("Disposals of runtimes that were abandoned at their deadline."),
+  receiptCollisions: counter("Events that ended though their receipt had been written already."),
 
   "demand.demandedRows": gauge("Instances that sessions track, counted once a session."),
   "demand.demandedInstances": gauge("Distinct instances that sessions track."),

@@ -1,5 +1,11 @@
 import type { ServedSpace } from "@tidemark/memory-engine";
-import type { DocId, EventId, GateName, Seq } from "@tidemark/protocol";
+import {
+  parseInstanceKey,
+  type DocId,
+  type EventId,
+  type GateName,
+  type Seq,
+} from "@tidemark/protocol";
 import type { Scheduler } from "@tidemark/scheduler";
 import type { Deliveries } from "../drain/delivery.js";
 import type { Drain } from "../drain/drain.js";
@@ -34,6 +40,8 @@ export interface CommitStepOptions {
   readonly leaseHeld: () => boolean;
   /** A derived commit was refused: the row itself is asked (seed 001 §2). */
   readonly confirmLease: () => boolean;
+  /** An event ended whose receipt somebody had written: told, and nothing more (seed 000 §4). */
+  readonly reportReceipt: (event: EventId, receipt: DocId) => void;
 }
 
 type Landed = Extract<WaveVerdict, { readonly ok: true }>;
@@ -158,6 +166,11 @@ export class CommitStep {
     const { events, counts } = this.#options.stats;
     let processed = 0;
     for (const { id, delivery } of wave.contributions) {
+      const receipt = plan.standing.get(id);
+      if (delivery !== undefined && receipt !== undefined) {
+        counts.receiptCollisions += 1;
+        this.#options.reportReceipt(delivery.eventId, parseInstanceKey(receipt).id);
+      }
       if (delivery?.place === undefined || plan.fates.get(id)?.kind !== "lands") continue;
       if (delivery.duplicate === undefined) processed += 1;
       else events.skippedIdempotent += 1;

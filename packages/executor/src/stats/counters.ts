@@ -50,9 +50,11 @@ const TOP = [
   "demandArrivals",
   "undemandedNarrowingRuns",
   "earlyEmitRefusals",
-  // Not of the seed: a handler that outran its budget, a dispose that outran its deadline.
+  // Not of the seed: a handler that outran its budget, a dispose that outran its deadline, a receipt that
+  // somebody had written.
   "handlersOverBudget",
   "disposeTimeouts",
+  "receiptCollisions",
 ] as const;
 
 const DEMAND = [

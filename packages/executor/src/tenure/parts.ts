@@ -339,7 +339,8 @@ export class TenureParts {
   }
 
   #buildCommits(): CommitStep {
-    const { served, stats, policy } = this.#options;
+    const { served, stats, policy, report } = this.#options;
+    const { space } = served;
     return new CommitStep({
       served,
       own: this.#own,
@@ -355,6 +356,7 @@ export class TenureParts {
       pass: this.#pass,
       leaseHeld: this.binding.live,
       confirmLease: this.binding.confirmLease,
+      reportReceipt: (event, receipt) => report({ kind: "receipt-stands", space, event, receipt }),
     });
   }
 

@@ -1,4 +1,4 @@
-import type { ActionId, EventId, SpaceId } from "@tidemark/protocol";
+import type { ActionId, DocId, EventId, SpaceId } from "@tidemark/protocol";
 import type { BuiltInName, RuntimeReport } from "@tidemark/runtime";
 import type { SchedulerReport } from "@tidemark/scheduler";
 
@@ -38,6 +38,13 @@ export type ServingReport =
       readonly space: SpaceId;
       readonly root: string;
       readonly deferrals: number;
+    }
+  | {
+      /** An event ended, and its receipt stays as somebody else had written it. */
+      readonly kind: "receipt-stands";
+      readonly space: SpaceId;
+      readonly event: EventId;
+      readonly receipt: DocId;
     }
   | { readonly kind: "tenure-failed"; readonly space: SpaceId; readonly error: unknown }
   | { readonly kind: "dispose-late"; readonly space: SpaceId; readonly afterMs: number };

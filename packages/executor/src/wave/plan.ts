@@ -69,6 +69,8 @@ export interface WavePlan {
   readonly rebased: ReadonlySet<InstanceKey>;
   readonly supersededWrites: number;
   readonly orphans: number;
+  /** Receipts of landing contributions that stand already, and stay as they are. */
+  readonly standing: ReadonlyMap<number, InstanceKey>;
 }
 
 interface Judgement {
@@ -101,6 +103,7 @@ export function planWave(
 class Planner {
   readonly #view: PlanView;
   readonly #rebased = new Set<InstanceKey>();
+  readonly #standing = new Map<number, InstanceKey>();
   #supersededWrites = 0;
 
   constructor(view: PlanView) {
@@ -144,6 +147,7 @@ class Planner {
       rebased: this.#rebased,
       supersededWrites: this.#supersededWrites,
       orphans: countOrphans(contributions, withdrawn),
+      standing: new Map([...this.#standing].filter(([id]) => !withdrawn.has(id))),
     };
   }
 
@@ -183,6 +187,7 @@ class Planner {
     const stands = writes.some(isOnce) && this.#stands(key);
     // A receipt where nothing was ever stored: nothing can have come between.
     if (!stands && writes.every(isOnce)) return { kept: writes, dropped: false };
+    if (stands) this.#standing.set(contribution.id, key);
     const due = stands ? writes.filter((write) => !isOnce(write)) : writes;
     const { kept, dropped } = supersede(due, this.#laterOf(contribution, key));
     if (kept.length === 0) return { kept, dropped };

@@ -179,7 +179,12 @@ describe("the withdrawal closure", () => {
       writes: [{ key: at("receipt"), op: { op: "set", value: {} }, once: true }, set("x", 1)],
       delivery: event("stream:a", "e1", 5),
     });
-    const plan = planWave([handling], view(["receipt", { op: "set", value: {} }]));
+    const struck = view(["receipt", { op: "set", value: {} }]);
+    const plan = planWave([handling], struck);
     expect(plan.fates.get(handling.id)).toMatchObject({ kind: "lands", writes: [set("x", 1)] });
+    expect([...plan.standing]).toEqual([[handling.id, at("receipt")]]);
+    // One that does not land collides with nothing yet.
+    const raced = planWave([handling], view(["receipt", { op: "set", value: {} }], ["x", whole]));
+    expect([raced.fates.get(handling.id)?.kind, raced.standing.size]).toEqual(["requeued", 0]);
   });
 });
