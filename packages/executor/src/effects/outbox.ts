@@ -17,7 +17,7 @@ export interface EffectOutboxOptions {
   readonly stats: SpaceStats;
   readonly performers: EffectPerformers;
   readonly budget: EgressBudget;
-  readonly completions: CompletionStep;
+  readonly completions: Pick<CompletionStep, "waits" | "land">;
   readonly pass: (gate: GateName) => Promise<void> | undefined;
   readonly wake: () => void;
   /** What the result document says in the store, as the replica holds it. */

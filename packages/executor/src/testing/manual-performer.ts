@@ -30,26 +30,28 @@ export class ManualPerformer implements EffectPerformer {
     return this.#of(target).map(({ call }) => call);
   }
 
-  /** Answers the call that has waited longest. False where none waits. */
-  answer(value: JsonValue, target?: InstanceKey): boolean {
-    return this.#end(target, (open) => open.resolve(value));
+  /** Answers the call that has waited longest, or the one that is given. False where none waits. */
+  answer(value: JsonValue, which?: InstanceKey | DispatchedCall): boolean {
+    return this.#end(which, (open) => open.resolve(value));
   }
 
-  /** Fails the call that has waited longest. False where none waits. */
-  fail(error: unknown, target?: InstanceKey): boolean {
-    return this.#end(target, (open) => open.reject(error));
+  /** Fails the call that has waited longest, or the one that is given. False where none waits. */
+  fail(error: unknown, which?: InstanceKey | DispatchedCall): boolean {
+    return this.#end(which, (open) => open.reject(error));
   }
 
-  #end(target: InstanceKey | undefined, end: (open: Open) => void): boolean {
-    const [open] = this.#of(target);
+  #end(which: InstanceKey | DispatchedCall | undefined, end: (open: Open) => void): boolean {
+    const [open] = this.#of(which);
     if (open === undefined) return false;
     this.#remove(open);
     end(open);
     return true;
   }
 
-  #of(target: InstanceKey | undefined): readonly Open[] {
-    return this.#open.filter(({ call }) => target === undefined || call.target === target);
+  #of(which: InstanceKey | DispatchedCall | undefined): readonly Open[] {
+    return this.#open.filter(
+      ({ call }) => which === undefined || call === which || call.target === which,
+    );
   }
 
   #remove(open: Open): void {
