@@ -43,7 +43,7 @@ const door = pattern({
     const share = handler("share", asked, ({ who, level = "WRITE", say = "shared" }) => {
       ran("share");
       log.append(say);
-      grantSpaceAccess(who as Principal, level as AccessLevel);
+      if (level !== "NONE") grantSpaceAccess(who as Principal, level as AccessLevel);
     });
     const unshare = handler("unshare", asked, ({ who }) => {
       log.append("unshared");
@@ -59,7 +59,8 @@ const door = pattern({
       ran("pass");
       log.append("passing");
       share.send({ ...payload, say: "first" });
-      share.send({ ...payload, level: "READ", say: "second" });
+      share.send({ ...payload, level: "NONE", say: "second" });
+      share.send({ ...payload, level: "READ", say: "third" });
       say.send("beside");
     });
     const say = handler("say", z.string(), (word) => {
@@ -221,7 +222,7 @@ describe("a refusal", () => {
     await w.stop();
   });
 
-  test("[EX-A3] costs what rests on the run, and many of them no more rounds than their owners", async () => {
+  test("[EX-A3] takes later events of its stream along, and they ask for nothing until they run again", async () => {
     const w = await doors();
     const { did } = w.cy.identity;
     const owners = { [w.owner.identity.did]: "OWNER", [did]: "OWNER", "*": "WRITE" };
@@ -235,7 +236,12 @@ describe("a refusal", () => {
     w.t.gates.release("feed:before-apply");
     await w.t.run();
     await acl(w, w.owner, { ...owners, [did]: "WRITE" });
+    w.t.gates.hold("handler:before-run");
     w.t.gates.release("wave:before-commit");
+    await w.t.run();
+    expect([w.t.gates.waiting("handler:before-run"), runs.get("share")]).toEqual([1, 4]);
+    expect(people.filter((who) => w.level(who) !== undefined)).toEqual([]);
+    w.t.gates.open();
     await w.settle();
     expect(people.map((who) => w.level(who))).toEqual([undefined, "WRITE", undefined, "WRITE"]);
     expect(w.value(w.piece, "log")).toEqual(["shared", "shared"]);
@@ -342,7 +348,7 @@ describe("an in-process copy", () => {
     const w = await doors();
     const e1 = await w.ask(w.owner, "pass");
     await w.settle();
-    expect(w.value(w.piece, "log")).toEqual(["passing", "beside", "first", "second"]);
+    expect(w.value(w.piece, "log")).toEqual(["passing", "beside", "first", "second", "third"]);
     expect(w.level(w.ben)).toBe("READ");
     const refs = w.changes().map(({ principal, capabilityRef }) => [principal, capabilityRef]);
     expect(refs).toHaveLength(2);
@@ -357,7 +363,7 @@ describe("an in-process copy", () => {
     const w = await doors();
     await w.ask(w.cy, "pass");
     await w.settle();
-    expect(w.value(w.piece, "log")).toEqual(["passing", "beside"]);
+    expect(w.value(w.piece, "log")).toEqual(["passing", "beside", "second"]);
     const engine = w.t.server.space(w.space).engine;
     const ends = engine
       .commitsSince(1 as Seq)

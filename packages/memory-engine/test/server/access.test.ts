@@ -275,6 +275,10 @@ describe("a replay", () => {
     const back = requestFor(entry as StreamEntry, [revocationOf(w.ben)], first.actor);
     w.served.commitAccess(TEST_HOLDER, back);
     expect(listOf(w)).not.toHaveProperty(w.ben);
+    // Both landed and neither has its wave: their replays change nothing, in whatever order.
+    const nothing = { ok: true, commit: undefined };
+    expect(w.served.commitAccess(TEST_HOLDER, first)).toEqual(nothing);
+    expect(w.served.commitAccess(TEST_HOLDER, back)).toEqual(nothing);
     await w.t.stop();
   });
 
