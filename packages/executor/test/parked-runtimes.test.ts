@@ -124,6 +124,20 @@ describe("an idle park", () => {
     await w.stop();
   });
 
+  test("[EX-I3] is over when its timer fires, at whatever fraction of a millisecond", async () => {
+    const { w, runtimes, visit, leave } = await world({ parkedRuntimeRetentionMs: HOUR });
+    for (const part of [0.1, 0.2, 0.7, 1 / 3]) {
+      w.t.clock.spend(part);
+      await visit();
+      await leave();
+      w.t.clock.spend(part);
+      await w.t.clock.advance(HOUR);
+      expect(runtimes().held).toBe(0);
+      expect(w.t.clock.pendingTimers()).toBe(0);
+    }
+    await w.stop();
+  });
+
   test("[EX-I3] turns down one that is past its time though its timer has not fired", async () => {
     const { w, runtimes, visit, leave } = await world({ parkedRuntimeRetentionMs: HOUR });
     await visit();

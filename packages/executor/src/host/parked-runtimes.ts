@@ -17,7 +17,8 @@ export interface ParkedRuntimesOptions {
 
 interface Entry {
   readonly kept: KeptRuntime;
-  readonly since: number;
+  /** Monotonic ms. */
+  readonly until: number;
 }
 
 /**
@@ -43,13 +44,13 @@ export class ParkedRuntimes {
 
   /** Takes over what an idle park offers. */
   keep(kept: KeptRuntime): void {
-    const { clock, stats } = this.#options;
+    const { clock, stats, retentionMs } = this.#options;
     const { space } = kept;
     this.#discard(space);
     const { parkedRuntimes } = stats(space);
     parkedRuntimes.retained += 1;
     parkedRuntimes.held = 1;
-    this.#entries.set(space, { kept, since: clock.monotonic() });
+    this.#entries.set(space, { kept, until: clock.monotonic() + retentionMs });
     try {
       kept.watch(() => this.#discard(space));
     } catch {
@@ -83,9 +84,8 @@ export class ParkedRuntimes {
     await Promise.all(this.#disposing);
   }
 
-  #isOver({ since }: Entry): boolean {
-    const { clock, retentionMs } = this.#options;
-    return clock.monotonic() - since >= retentionMs;
+  #isOver({ until }: Entry): boolean {
+    return this.#options.clock.monotonic() >= until;
   }
 
   /** Lets go of those past their time, and of the longest-kept beyond the limit. */
@@ -118,14 +118,17 @@ export class ParkedRuntimes {
     return entry;
   }
 
-  /** The timer stands for the longest-kept. */
+  /** The timer stands for the longest-kept, whose time is over when it fires: instants are no integers. */
   #arm(): void {
-    const { clock, retentionMs } = this.#options;
+    const { clock } = this.#options;
     this.#timer?.cancel();
     this.#timer = undefined;
-    const [first] = this.#entries.values();
+    const [first] = this.#entries;
     if (first === undefined) return;
-    const due = first.since + retentionMs - clock.monotonic();
-    this.#timer = clock.timer(Math.max(0, due), () => this.#expire());
+    const [space, { until }] = first;
+    this.#timer = clock.timer(Math.max(0, until - clock.monotonic()), () => {
+      this.#discard(space);
+      this.#expire();
+    });
   }
 }

@@ -48,6 +48,8 @@ const CALM_ROUNDS = 60;
 const LOOK_MS = 1_500;
 const SETTLED_AGAIN_MS = 30_000;
 const IDLE_MS = 60_000;
+/** The runtime that an idle park keeps is let go after it (seed 001 §1, Parking). */
+const RETENTION_MS = 600_000;
 
 export function emptyWork(): Work {
   return {
@@ -387,6 +389,7 @@ class PlanRun {
     }
     await this.#world.advance(IDLE_MS);
     await this.#world.advance(SETTLED_AGAIN_MS);
+    await this.#world.advance(RETENTION_MS);
   }
 
   #held(): string {
