@@ -1,6 +1,6 @@
 import { toLinkValue } from "@tidemark/protocol";
 import { lunchPoll } from "@tidemark/patterns";
-import { describePiece, listNodes, type Pattern } from "@tidemark/runtime";
+import { describePiece, fetchData, listNodes, type Pattern, pattern } from "@tidemark/runtime";
 import { expect, test } from "vitest";
 import { fetchMeta, type Meta } from "../src/meta/meta.js";
 import { nodesOf } from "../src/piece/nodes.js";
@@ -28,6 +28,20 @@ test("a piece's parts are the same from the pattern's module and from what the s
   const fromModule = nodesOf(document, poll, undefined);
   expect(fromModule.map(({ name }) => name)).toContain("tally");
   expect(nodesOf(document, undefined, meta)).toEqual(fromModule);
+});
+
+test("what a piece asks the world for is a part like another, and never one to be kept", async () => {
+  const page = pattern({
+    id: "page",
+    version: "1",
+    build: () => ({ page: fetchData("page", () => ({ url: "https://x.test/" })) }),
+  });
+  const value = describePiece(page as unknown as Pattern, {}, "piece:q" as never);
+  const nodes = JSON.parse(JSON.stringify(listNodes(page as unknown as Pattern))) as unknown[];
+  const meta = await metaOf({ demo: null, patterns: [{ ...served, id: "page", nodes }] });
+  const fromModule = nodesOf(value as never, page as unknown as Pattern, undefined);
+  expect(fromModule).toMatchObject([{ name: "page", kind: "effect" }]);
+  expect(nodesOf(value as never, undefined, meta)).toEqual(fromModule);
 });
 
 test("of a piece that nobody describes the links alone tell its parts", () => {

@@ -198,12 +198,16 @@ test("[RT-E5] requests are checked field by field", () => {
   );
   expect(refused("fetchData", { url, method: "TRACE" })).toMatch(/method/u);
   expect(refused("fetchData", { url, credentials: "include" })).toMatch(/credentials/u);
+  expect(refused("sqliteQuery", { statement: "select 1", database: "main", reader: "ana" })).toBe(
+    undefined,
+  );
+  expect(refused("generateText", { messages: [{ role: "user", content: "hi" }] })).toBe(undefined);
   expect(refused("generateText", { model: "m", messages: [] })).toMatch(/messages/u);
   expect(
     refused("generateObject", { model: "m", messages: [{ role: "user", content: "" }] }),
   ).toMatch(/schema/u);
   expect(refused("sqliteQuery", { statement: "" })).toMatch(/statement/u);
-  expect(refused("sqliteQuery", { statement: "select 1", database: "x" })).toMatch(/database/u);
+  expect(refused("sqliteQuery", { statement: "select 1", database: 7 })).toMatch(/database/u);
 
   expect(
     parseRequest("fetchData", { url, headers: { Accept: "text/html" }, body: { a: 1 } }),

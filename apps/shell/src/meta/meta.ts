@@ -4,7 +4,7 @@ import { z } from "zod";
 
 const NodeSchema = z.object({
   name: z.string(),
-  kind: z.enum(["cell", "computed", "list", "handler"]).catch("cell"),
+  kind: z.enum(["cell", "computed", "list", "effect", "sender", "handler"]).catch("cell"),
   title: z.string().optional(),
   description: z.string().optional(),
   schema: z.unknown().optional(),

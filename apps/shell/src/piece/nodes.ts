@@ -7,7 +7,7 @@ import { spoken } from "../form/schema.js";
 /** A part of a piece as a page shows it. */
 export interface NodeView {
   readonly name: string;
-  readonly kind: "cell" | "computed" | "list" | "handler";
+  readonly kind: "cell" | "computed" | "list" | "effect" | "sender" | "handler";
   readonly title: string;
   readonly description: string | undefined;
   readonly schema: unknown;

@@ -8,6 +8,8 @@ const KINDS: Readonly<Record<NodeView["kind"], string>> = {
   cell: "kept",
   computed: "worked out",
   list: "list",
+  effect: "asked for",
+  sender: "worked out",
   handler: "action",
 };
 

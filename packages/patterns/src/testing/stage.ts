@@ -1,4 +1,11 @@
-import type { HandlerOutcome, Pattern, Piece, Readable } from "@tidemark/runtime";
+import type {
+  EffectFailure,
+  EffectRequest,
+  HandlerOutcome,
+  Pattern,
+  Piece,
+  Readable,
+} from "@tidemark/runtime";
 import { createTestSpace, type FireOptions, type TestSpace } from "@tidemark/runtime/testing";
 
 /** A piece in a space of its own, everything it shows demanded: for tests of patterns. */
@@ -9,6 +16,12 @@ export interface Stage {
   fire(handler: string, payload?: unknown, options?: FireOptions): Promise<HandlerOutcome>;
   /** What a watcher sees under a name of the result, or of a node. */
   see(name: string): unknown;
+  /** What an effectful node asks for and has no answer to; `undefined` where it waits for nothing. */
+  asked(name: string): Readonly<Record<string, EffectRequest["request"]>> | undefined;
+  /** Answers an effectful node, as a server would. */
+  answer(name: string, result: EffectRequest["request"]): Promise<void>;
+  /** Fails what an effectful node asks for. */
+  fail(name: string, failure: EffectFailure): Promise<void>;
 }
 
 /** Puts a pattern on a stage of its own. */
@@ -34,6 +47,16 @@ export async function stage(pattern: Pattern, argument?: unknown): Promise<Stage
       return outcome;
     },
     see: (name) => space.runtime.read(named(name)),
+    // Every built-in's request is an object by its schema.
+    asked: (name) => space.asked(named(name).link.id)?.request as ReturnType<Stage["asked"]>,
+    async answer(name, result) {
+      space.answer(named(name).link.id, result);
+      await space.settle();
+    },
+    async fail(name, failure) {
+      space.failEffect(named(name).link.id, failure);
+      await space.settle();
+    },
   };
 }
 

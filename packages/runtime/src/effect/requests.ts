@@ -65,7 +65,8 @@ const generationParams = z.strictObject({
 });
 
 const generation = {
-  model: z.string().min(1).max(256),
+  /** Without one, the provider's own choice. */
+  model: z.string().min(1).max(256).optional(),
   messages: z.array(message).min(1).max(MAX_MESSAGES),
   params: generationParams.optional(),
   again,
@@ -79,13 +80,19 @@ export const ObjectRequestSchema = z.strictObject({ ...generation, schema: jsonS
 
 const sqlValue = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
+function isDatabase(value: unknown): boolean {
+  return typeof value === "string" ? value.length <= 64 : isLink(value as JsonValue);
+}
+
 /** What `sqliteQuery` asks for. The answer is the list of rows, each an object by column. */
 export const QueryRequestSchema = z.strictObject({
-  /** Link to the database; without one, the space's own. */
-  database: z.custom<JsonValue>((value) => isLink(value as JsonValue), "a link").optional(),
+  /** The database's name, or a link to the document it goes with; without one, the space's main one. */
+  database: z.custom<JsonValue>(isDatabase, "a name or a link, see linkValueOf()").optional(),
   statement: z.string().min(1).max(MAX_STATEMENT_LENGTH),
   /** By place, or by name without the leading sign. */
   params: z.union([z.array(sqlValue).max(MAX_PARAMS), z.record(z.string(), sqlValue)]).optional(),
+  /** Whose the result is: part of the key, and no part of the query. */
+  reader: z.json().optional(),
   again,
 });
 

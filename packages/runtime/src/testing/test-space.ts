@@ -21,6 +21,7 @@ import {
 import { VirtualClock } from "@tidemark/protocol/testing";
 import type { EventMarks } from "@tidemark/events";
 import { type Change, Scheduler } from "@tidemark/scheduler";
+import { answeredValue, type EffectFailure, failedValue, storedMemo } from "../effect/value.js";
 import type { HandlerOutcome } from "../handler/handler-run.js";
 import { describePiece } from "../pattern/describe.js";
 import type { Pattern } from "../pattern/pattern.js";
@@ -29,6 +30,7 @@ import type { Piece } from "../piece/piece.js";
 import type { RuntimeOptions } from "../runtime-options.js";
 import { Runtime } from "../runtime.js";
 import type {
+  EffectRequest,
   Posture,
   ReadState,
   RuntimeReport,
@@ -195,6 +197,35 @@ export class TestSpace implements StateView, SealDestination {
         actor: options.actor ?? this.actor(),
       },
     });
+  }
+
+  // Effects
+
+  /** What an effectful node waits for; `undefined` where it waits for nothing. */
+  asked(id: DocId): EffectRequest | undefined {
+    const memo = storedMemo(this.stored(id));
+    if (memo === undefined || memo.settled) return undefined;
+    const target = this.key(id);
+    return this.sealed
+      .flatMap(({ effect }) => (effect?.memo === "miss" ? [effect.request] : []))
+      .filter((request) => request.target === target && request.key === memo.key)
+      .at(-1);
+  }
+
+  /** Answers what an effectful node waits for, as a server would. @throws Error where it waits for nothing */
+  answer(id: DocId, result: JsonValue): void {
+    this.write(id, answeredValue(this.#awaited(id).key, result));
+  }
+
+  /** Fails what an effectful node waits for. @throws Error where it waits for nothing */
+  failEffect(id: DocId, failure: EffectFailure): void {
+    this.write(id, failedValue(this.#awaited(id).key, failure));
+  }
+
+  #awaited(id: DocId): EffectRequest {
+    const request = this.asked(id);
+    if (request === undefined) throw new Error(`${id} waits for no answer`);
+    return request;
   }
 
   /** Makes a document one that is not held, or held again with what the store has. */

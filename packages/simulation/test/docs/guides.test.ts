@@ -13,6 +13,11 @@ test("the program of the guide to patterns prints what it says", async () => {
   expect(printed.length).toBe(4);
 });
 
+test("the program of the guide to effects prints what it says", async () => {
+  const { printed } = await runGuide("docs/guides/effects.md");
+  expect(printed.length).toBe(6);
+});
+
 test("the program of the guide to clients prints what it says, against a server on a socket", async () => {
   const server = await startLiveServer();
   shared.guideServer = server;
