@@ -69,3 +69,28 @@ test("the time to live of a lease is tuned the same way", () => {
     warnings: [],
   });
 });
+
+test("[TS-T1] the retention of parked runtimes is ten minutes, the literal 0 keeps none, and a typo keeps the bound", () => {
+  const read = (text: string) =>
+    readConfig([], { SERVER_EXECUTION_PARKED_RUNTIME_RETENTION_MS: text });
+  expect(readConfig([], {})).toMatchObject({ config: { parkedRuntimeRetentionMs: 600_000 } });
+  expect(read("0")).toMatchObject({ config: { parkedRuntimeRetentionMs: 0 }, warnings: [] });
+  expect(read("900")).toMatchObject({ config: { parkedRuntimeRetentionMs: 900 }, warnings: [] });
+  for (const text of ["0.0", "-1", "never"]) {
+    expect(read(text)).toMatchObject({
+      config: { parkedRuntimeRetentionMs: 600_000 },
+      warnings: [expect.stringContaining(`RETENTION_MS=${text}`)],
+    });
+  }
+});
+
+test("[TS-T1] reading through to the store is off but for the word true", () => {
+  const read = (text: string) => readConfig([], { SERVER_EXECUTION_STORE_READ_THROUGH: text });
+  expect(readConfig([], {})).toMatchObject({ config: { storeReadThrough: false }, warnings: [] });
+  expect(read("true")).toMatchObject({ config: { storeReadThrough: true }, warnings: [] });
+  expect(read("false")).toMatchObject({ config: { storeReadThrough: false }, warnings: [] });
+  expect(read("yes")).toMatchObject({
+    config: { storeReadThrough: false },
+    warnings: [expect.stringContaining("STORE_READ_THROUGH=yes")],
+  });
+});

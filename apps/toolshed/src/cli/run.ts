@@ -106,6 +106,7 @@ function optionsOf(
 ) {
   const { host, port, dataDir, durability, flushDeadlineMs, leaseTtlMs } = config;
   const { maxOutstandingEffects, egressRatePerSecond } = config;
+  const { parkedRuntimeRetentionMs, storeReadThrough } = config;
   const random: Random = systemRandom;
   return {
     host,
@@ -123,6 +124,8 @@ function optionsOf(
       leaseTtlMs,
       leaseRenewMs: leaseTtlMs / 3,
       parkDisposeTimeoutMs: DISPOSE_TIMEOUT_MS,
+      parkedRuntimeRetentionMs,
+      storeReadThrough,
       maxOutstandingEffects,
       egressRatePerSecond,
     },

@@ -16,6 +16,10 @@ export interface ToolshedConfig {
   readonly flushDeadlineMs: number;
   /** How long a lease lasts without a renewal, ms (seed 001 §2): what a standby waits for at most. */
   readonly leaseTtlMs: number;
+  /** How long the runtime of a space that parked idle is kept, ms; 0: not at all (seed 001 §1, Parking). */
+  readonly parkedRuntimeRetentionMs: number;
+  /** What the feed reports is read from the store again (seed 001 §1, plane (a)). */
+  readonly storeReadThrough: boolean;
   /** Budget of a space's effects (seed 001 §5); 0: none. */
   readonly maxOutstandingEffects: number;
   readonly egressRatePerSecond: number;
@@ -31,6 +35,8 @@ export type ConfigRequest =
 
 const DEFAULT_FLUSH_DEADLINE_MS = 100;
 const DEFAULT_LEASE_TTL_MS = 15_000;
+const DEFAULT_RETENTION_MS = 600_000;
+const RETENTION = "SERVER_EXECUTION_PARKED_RUNTIME_RETENTION_MS";
 
 const HELP = `toolshed: a Tidemark server on an embedded store
 
@@ -45,7 +51,9 @@ const HELP = `toolshed: a Tidemark server on an embedded store
 
 Two processes may share a data folder: each space is served by the one that holds its lease, the other
 stands by. SERVER_EXECUTION_FLUSH_DEADLINE_MS tunes how long a wave may run before it is flushed (${DEFAULT_FLUSH_DEADLINE_MS}),
-SERVER_EXECUTION_LEASE_TTL_MS how long the lease of a process that died stands (${DEFAULT_LEASE_TTL_MS}).
+SERVER_EXECUTION_LEASE_TTL_MS how long the lease of a process that died stands (${DEFAULT_LEASE_TTL_MS}),
+SERVER_EXECUTION_PARKED_RUNTIME_RETENTION_MS how long the runtime of a space that nobody needs is kept
+(${DEFAULT_RETENTION_MS}, 0 keeps none). SERVER_EXECUTION_STORE_READ_THROUGH=true reads what changed from its store again.
 
 What patterns may reach, by variables alone (lists have commas between):
   EGRESS            public, or closed: nothing is fetched                                  (public)
@@ -114,11 +122,19 @@ export function readConfig(
   const budget = readEgressSettings(env, (words) => warnings.push(words));
   const flush = milliseconds(env, "SERVER_EXECUTION_FLUSH_DEADLINE_MS", DEFAULT_FLUSH_DEADLINE_MS);
   const lease = milliseconds(env, "SERVER_EXECUTION_LEASE_TTL_MS", DEFAULT_LEASE_TTL_MS);
-  const tuned = { flushDeadlineMs: flush.value, leaseTtlMs: lease.value, ...budget };
+  const retention = milliseconds(env, RETENTION, DEFAULT_RETENTION_MS, { zero: true });
+  const through = onOff(env, "SERVER_EXECUTION_STORE_READ_THROUGH");
+  const tuned = {
+    flushDeadlineMs: flush.value,
+    leaseTtlMs: lease.value,
+    parkedRuntimeRetentionMs: retention.value,
+    storeReadThrough: through.value,
+    ...budget,
+  };
   return {
     kind: "run",
     config: { ...rest, patterns, demo: demo === "true", effects: effects.config, ...tuned },
-    warnings: [...flush.warnings, ...lease.warnings, ...warnings],
+    warnings: [flush, lease, retention, through].flatMap((one) => one.warnings).concat(warnings),
   };
 }
 
@@ -141,15 +157,31 @@ function readFlags(argv: readonly string[]) {
   }
 }
 
+interface Tuned<T> {
+  readonly value: T;
+  readonly warnings: readonly string[];
+}
+
 /** Fails closed: a typo keeps the production bound and says so (seed 001 §5). */
 function milliseconds(
   env: Readonly<Record<string, string | undefined>>,
   name: string,
   bound: number,
-): { readonly value: number; readonly warnings: readonly string[] } {
+  { zero = false }: { readonly zero?: boolean } = {},
+): Tuned<number> {
   const text = env[name];
   if (text === undefined || text === "") return { value: bound, warnings: [] };
+  // Only the literal 0 says that nothing is wanted.
+  if (zero && text === "0") return { value: 0, warnings: [] };
   const value = Number(text);
   if (Number.isFinite(value) && value > 0) return { value, warnings: [] };
   return { value: bound, warnings: [`${name}=${text} is no positive number: ${bound} ms stands`] };
+}
+
+function onOff(env: Readonly<Record<string, string | undefined>>, name: string): Tuned<boolean> {
+  const text = env[name] ?? "";
+  const warnings = ["", "true", "false"].includes(text)
+    ? []
+    : [`${name}=${text} is neither true nor false: false stands`];
+  return { value: text === "true", warnings };
 }

@@ -56,6 +56,8 @@ test("the table of options is that of the program: names, variables and defaults
     String(config?.demo),
     String(config?.flushDeadlineMs),
     String(config?.leaseTtlMs),
+    String(config?.parkedRuntimeRetentionMs),
+    String(config?.storeReadThrough),
   ]);
 });
 
