@@ -47,6 +47,8 @@ export class EffectOutbox {
   /** Admitted and held, in order. */
   #waiting: InFlightEffect[] = [];
   #answers: Answer[] = [];
+  /** Answers that are here and not readable yet, those at their gate included. */
+  #landing = 0;
   #pacing: Cancellable | undefined;
   #failure: { readonly error: unknown } | undefined;
   #open = false;
@@ -83,6 +85,7 @@ export class EffectOutbox {
     }
     this.#waiting = [];
     this.#answers = [];
+    this.#landing = 0;
     this.#gauge();
   }
 
@@ -112,6 +115,7 @@ export class EffectOutbox {
       else this.#waiting.push(effect);
     }
     this.#pump();
+    this.#countHeld();
     this.#gauge();
   }
 
@@ -126,7 +130,10 @@ export class EffectOutbox {
       }
       await completions.land(answer.completion);
       // Readable now, so that the key may go: whoever misses it from here on has seen the answer.
-      if (answer.effect.phase === "answered") this.#book.retire(answer.effect, "landed");
+      if (answer.effect.phase === "answered") {
+        this.#landing -= 1;
+        this.#book.retire(answer.effect, "landed");
+      }
       this.#gauge();
     }
     if (this.#open) this.#answers = [...kept, ...this.#answers];
@@ -156,12 +163,13 @@ export class EffectOutbox {
       this.#waiting.shift();
       this.#letGo(effect);
     }
-    this.#countHeld();
   }
 
+  /** Each that the budget did not let go when it came is a deferral; those before it have been counted. */
   #countHeld(): void {
-    for (const effect of this.#waiting) {
-      if (effect.deferred) continue;
+    for (let at = this.#waiting.length - 1; at >= 0; at -= 1) {
+      const effect = this.#waiting[at];
+      if (effect === undefined || effect.deferred) return;
       effect.deferred = true;
       this.#options.stats.outbox.budgetDeferrals += 1;
     }
@@ -238,6 +246,7 @@ export class EffectOutbox {
   async #ended(effect: InFlightEffect, carriage: RunCarriage, end: CallEnd): Promise<void> {
     const { stats, pass, wake, reportFailure } = this.#options;
     effect.step("ended");
+    this.#landing += 1;
     const completion = completionOf(effect.request, carriage, end);
     stats.outbox[completion.failed ? "failed" : "completed"] += 1;
     if (completion.unexpected !== undefined) {
@@ -261,6 +270,6 @@ export class EffectOutbox {
   #gauge(): void {
     const { stats } = this.#options;
     stats.memo.inflight = this.#book.size;
-    stats.outbox.landing = this.#book.all().filter(({ phase }) => phase === "answered").length;
+    stats.outbox.landing = this.#landing;
   }
 }
