@@ -441,6 +441,22 @@ describe("activation", () => {
     await w.stop();
   });
 
+  test("[EX-H25] every tenure of a host holds its leases under the one name that the host was born with", async () => {
+    const w = await createWorld({ patterns: [counter] });
+    const piece = await w.create(counter);
+    const holders = new Set<string | undefined>();
+    for (let round = 0; round < 2; round += 1) {
+      await w.open(w.owner, piece, ["double"]);
+      await w.settle();
+      holders.add(lease(w)?.holder);
+      await w.owner.call("space.close", { space: w.space });
+      await w.t.clock.advance(40_000);
+    }
+    expect([...holders]).toEqual([w.host.holder]);
+    expect(createHost(w.t, { patterns: [counter] }, [], 12).holder).not.toBe(w.host.holder);
+    await w.stop();
+  });
+
   test("[EX-H24] at boot the spaces with undelivered events are served, and no other", async () => {
     const t = createTestServer();
     const ana = await t.connected("ana");

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { seededRandom } from "@tidemark/protocol";
 import { activationDelay } from "../../src/host/backoff.js";
+import { holderOf } from "../../src/host/holder.js";
 import { afterPark, meetsCriteria } from "../../src/host/park.js";
 import { resolvePolicy } from "../../src/policy.js";
 
@@ -35,5 +37,14 @@ describe("activation", () => {
     expect(() => resolvePolicy({ storeReadThrough: 1 as never })).toThrow(/storeReadThrough/);
     expect(() => resolvePolicy({ idleParkMs: true as never })).toThrow(/idleParkMs/);
     expect(resolvePolicy({ storeReadThrough: true }).storeReadThrough).toBe(true);
+  });
+});
+
+describe("the holder", () => {
+  test("[EX-H25] names the service and a process: the same for every lease of a host, another for every host", () => {
+    const random = seededRandom(1);
+    const [one, two] = [holderOf("tidemark", random), holderOf("tidemark", random)];
+    expect(one).toMatch(/^tidemark\/[0-9a-f]{24}$/u);
+    expect(two).not.toBe(one);
   });
 });
