@@ -54,4 +54,4 @@ export type { PoolLimits } from "./performers/sqlite/query-pool.js";
 export { DEFAULT_SERVING_POLICY, type ServingPolicy } from "./policy.js";
 export { storeLoads, type DocumentLoads, type LoadAnswer, type LoadNews } from "./replica/loads.js";
 export type { AdvanceSample, SettleSample, SpaceStatsSnapshot } from "./stats/counters.js";
-export type { ServingReport } from "./tenure/parts.js";
+export type { ServingReport } from "./tenure/report.js";

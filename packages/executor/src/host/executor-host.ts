@@ -17,7 +17,7 @@ import { storeLoads, type DocumentLoads } from "../replica/loads.js";
 import { SpaceStats, type SpaceStatsSnapshot } from "../stats/counters.js";
 import { sumStats } from "../stats/sum.js";
 import { SpaceServer } from "../tenure/space-server.js";
-import type { ServingReport } from "../tenure/parts.js";
+import type { ServingReport } from "../tenure/report.js";
 import { ParkedRuntimes } from "./parked-runtimes.js";
 import { holderOf } from "./holder.js";
 import { SpaceSlot, type SlotHost } from "./space-slot.js";

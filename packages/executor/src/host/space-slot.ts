@@ -2,7 +2,7 @@ import type { ServedSpace } from "@tidemark/memory-engine";
 import type { Cancellable, Clock, InstanceKey, SpaceId } from "@tidemark/protocol";
 import type { ServingPolicy } from "../policy.js";
 import type { SpaceStats } from "../stats/counters.js";
-import type { ServingReport } from "../tenure/parts.js";
+import type { ServingReport } from "../tenure/report.js";
 import type { KeptRuntime } from "../tenure/kept-runtime.js";
 import type { SpaceServer, TenureResult } from "../tenure/space-server.js";
 import { activationDelay } from "./backoff.js";

@@ -1,5 +1,6 @@
 import type { Cancellable } from "@tidemark/protocol";
-import type { TenureOptions, TenureParts } from "../tenure/parts.js";
+import type { TenureParts } from "../tenure/parts.js";
+import type { TenureOptions } from "../tenure/tenure-options.js";
 
 /** A busy space waits so many periods for its round. */
 const BUSY_FACTOR = 2;

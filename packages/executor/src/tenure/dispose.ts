@@ -1,4 +1,5 @@
-import type { TenureOptions, TenureParts } from "./parts.js";
+import type { TenureParts } from "./parts.js";
+import type { TenureOptions } from "./tenure-options.js";
 
 /**
  * Disposes the parts of a tenure, within `parkDisposeTimeoutMs`: one that hangs is abandoned and counted,

@@ -1,7 +1,8 @@
 import type { ServedSpace, Subscription } from "@tidemark/memory-engine";
 import type { Seq, SpaceId } from "@tidemark/protocol";
 import { disposeParts } from "./dispose.js";
-import type { TenureOptions, TenureParts } from "./parts.js";
+import type { TenureParts } from "./parts.js";
+import type { TenureOptions } from "./tenure-options.js";
 
 /**
  * The runtime of a tenure that parked idle, kept for the space's next one (seed 001 §1, Parking). It holds

@@ -1,68 +1,29 @@
-import type { ServedSpace, Subscription } from "@tidemark/memory-engine";
-import type {
-  AcceptedCommit,
-  Clock,
-  EventId,
-  Gates,
-  HolderId,
-  IdSource,
-  Seq,
-} from "@tidemark/protocol";
-import { Runtime, storedMemo, type PatternRegistry } from "@tidemark/runtime";
+import type { Subscription } from "@tidemark/memory-engine";
+import type { AcceptedCommit, EventId, Seq } from "@tidemark/protocol";
+import { Runtime, storedMemo } from "@tidemark/runtime";
 import { Cascade } from "../drain/cascade.js";
 import { Deliveries } from "../drain/delivery.js";
 import { Drain } from "../drain/drain.js";
-import type { EgressBudget } from "../effects/budget.js";
 import { CompletionStep } from "../effects/completion-step.js";
 import { EffectOutbox } from "../effects/outbox.js";
-import type { EffectPerformers } from "../effects/performer.js";
 import { CommitStep } from "../loop/commit-step.js";
 import { CoverageKeeper } from "../loop/coverage-keeper.js";
 import { DemandPass } from "../loop/demand-pass.js";
 import { Inbox } from "../loop/inbox.js";
 import { gateOf, ServingLoop } from "../loop/loop.js";
-import type { ServingPolicy } from "../policy.js";
-import { BasisRecovery } from "../recovery/basis-recovery.js";
+import type { BasisRecovery } from "../recovery/basis-recovery.js";
+import { readStart } from "../recovery/read-start.js";
 import { ServingScheduler } from "../recovery/serving-scheduler.js";
-import type { DocumentLoads, LoadAnswer, LoadNews } from "../replica/loads.js";
+import type { LoadAnswer, LoadNews } from "../replica/loads.js";
 import { Replica, type ReadThrough } from "../replica/replica.js";
 import { ServingView } from "../replica/serving-view.js";
-import type { SpaceStats } from "../stats/counters.js";
 import { WaveAccumulator } from "../wave/accumulator.js";
 import { WaveSeal } from "../wave/wave-seal.js";
 import type { OwnTenure } from "../wave/store-view.js";
 import { TenureBinding, type TenureHooks } from "./binding.js";
 import { Pieces } from "./pieces.js";
 import { StructureLoads } from "./structure-loads.js";
-import type { ServingReport } from "./report.js";
-
-export type { ServingReport } from "./report.js";
-
-/** What one tenure is built over. */
-export interface TenureOptions {
-  readonly served: ServedSpace;
-  readonly holder: HolderId;
-  readonly patterns: PatternRegistry;
-  readonly clock: Clock;
-  readonly gates: Gates;
-  readonly ids: IdSource;
-  readonly policy: ServingPolicy;
-  readonly stats: SpaceStats;
-  /** Where the replica's documents come from. */
-  readonly loads: DocumentLoads;
-  readonly performers: EffectPerformers;
-  /** What may leave the space, over all its tenures. */
-  readonly budget: EgressBudget;
-  readonly report: (report: ServingReport) => void;
-}
-
-/** The store as activation found it. */
-interface Start {
-  readonly watermark: Seq;
-  readonly head: Seq;
-  readonly standing: readonly AcceptedCommit[];
-  readonly recovery: BasisRecovery;
-}
+import type { TenureOptions } from "./tenure-options.js";
 
 /**
  * The working parts of a tenure, wired. It reads the store at one moment and builds everything that
@@ -96,7 +57,7 @@ export class TenureParts {
     this.#options = options;
     const { served, holder, stats, clock, gates } = options;
     const { space } = served;
-    const start = served.engine.view(() => readStart(options));
+    const start = served.engine.view(() => readStart(served));
     this.#own = { holder, since: start.head };
     this.#pass = gateOf(gates, space);
     this.scheduler = this.#buildScheduler();
@@ -430,18 +391,6 @@ export class TenureParts {
     const { report, served } = this.#options;
     report({ kind: "event-failed", space: served.space, event, error });
   }
-}
-
-/** What activation reads of the store: W, the head, what stands between, and the basis index (§6). */
-function readStart({ served }: TenureOptions): Start {
-  const { engine, space } = served;
-  const watermark = engine.watermark();
-  return {
-    watermark,
-    head: engine.head(),
-    standing: engine.commitsSince(watermark),
-    recovery: new BasisRecovery({ space, basis: engine.basis }),
-  };
 }
 
 function failureOf(answer: Exclude<LoadAnswer, { state: "held" }> | undefined): unknown {

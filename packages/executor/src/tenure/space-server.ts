@@ -9,7 +9,8 @@ import { parkReasonOf, TenureEnd } from "./end.js";
 import { IdleWatch } from "./idle-watch.js";
 import { KeptRuntime } from "./kept-runtime.js";
 import { LeaseKeeper } from "./lease-keeper.js";
-import { TenureParts, type TenureOptions } from "./parts.js";
+import { TenureParts } from "./parts.js";
+import type { TenureOptions } from "./tenure-options.js";
 
 /** How a tenure ended. */
 export interface TenureResult {

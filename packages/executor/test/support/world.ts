@@ -28,7 +28,7 @@ import { EgressBudget } from "../../src/effects/budget.js";
 import { resolvePolicy } from "../../src/policy.js";
 import { storeLoads, type DocumentLoads } from "../../src/replica/loads.js";
 import { SpaceStats } from "../../src/stats/counters.js";
-import type { TenureOptions } from "../../src/tenure/parts.js";
+import type { TenureOptions } from "../../src/tenure/tenure-options.js";
 import {
   type EffectPerformers,
   ExecutorHost,
