@@ -33,6 +33,13 @@ function isSuccess(observer: StoreObserver, event: NamedEvent, seq: Seq): boolea
   return entries.length === 0 || entries.some((entry) => entry.status === undefined);
 }
 
+/** Figures that say what is held now: a dead process holds nothing. */
+const HELD_NOW: ReadonlySet<string> = new Set([
+  "parkedRuntimes.held",
+  "lease.held",
+  "memo.inflight",
+]);
+
 /** A counter of seed 001 §7 by its dotted name, summed over the processes there have been. */
 export function sumCounter(
   processes: readonly ServerProcess[],
@@ -40,8 +47,12 @@ export function sumCounter(
   name: string,
 ): number | undefined {
   let sum: number | undefined;
-  for (const { host } of processes) {
+  for (const { host, alive } of processes) {
     if (!host) continue;
+    if (!alive && HELD_NOW.has(name)) {
+      sum ??= 0;
+      continue;
+    }
     const value = name.split(".").reduce<unknown>(step, {
       ...host.spaceStats(space),
       push: host.stats().push,
