@@ -25,6 +25,8 @@ import { InFlightGuard } from "./guard.js";
 import { placeKey, runnableOf, type PlaceKey, type Runnable } from "./places.js";
 import { ENTRIES_PER_PASS, standingEntries, type Standing } from "./standing.js";
 
+const FIRST = 1 as Seq;
+
 /** What a {@link Drain} is made of. */
 export interface DrainOptions {
   readonly entries: Pick<Engine["entries"], "pending" | "consumed">;
@@ -70,7 +72,8 @@ export class Drain {
   #askStore = true;
   #pending = 0;
   #backstop: Cancellable | undefined;
-  #floor: Seq | undefined;
+  /** Until a pass has looked, any event may be pending. */
+  #floor: Seq | undefined = FIRST;
   /** What ended the last pass waits for a load. */
   #loadParked = false;
   /** The head that waits for a load: not dispatched again while that load is pending. */
@@ -186,6 +189,7 @@ export class Drain {
       else if (this.#pending > 0) this.#armed = true;
       return;
     }
+    this.#lower(delivery.place.seq);
     // Arrival order is the order of processing (R16): what stands behind it in the queue comes again.
     this.#sweep();
     this.#options.recall();
@@ -224,7 +228,7 @@ export class Drain {
     this.#guard.clear();
     this.#arrived = [];
     this.#pending = 0;
-    this.#floor = undefined;
+    this.#floor = FIRST;
     this.arm();
   }
 

@@ -79,8 +79,8 @@ export class CommitStep {
     const { accumulator, coverage } = this.#options;
     const before = coverage.watermark;
     const landed = await this.#close(accumulator.close(), watermark, trace);
-    if (landed.commit === undefined) return;
     for (const commit of landed.commits) coverage.landed(commit);
+    // Something was given back, whether or not anything was left to write.
     if (coverage.watermark === before && watermark > before) coverage.aborted();
   }
 

@@ -2,6 +2,7 @@ import type { AcceptedCommit, Clock, Seq, SpaceId } from "@tidemark/protocol";
 import type { SettleSample, SpaceStats } from "../stats/counters.js";
 import {
   applyCommit,
+  clampProof,
   consumeAdvance,
   discardProof,
   landOwn,
@@ -82,6 +83,11 @@ export class CoverageKeeper {
     return nextWatermark(this.#coverage);
   }
 
+  /** Highest seq taken in that is not this tenure's own. */
+  get input(): Seq {
+    return this.#coverage.input;
+  }
+
   /** What a drain-settle advance would cover now. */
   get advance(): Seq | undefined {
     return settleAdvance(this.#coverage);
@@ -103,6 +109,11 @@ export class CoverageKeeper {
 
   idle(floor: Seq | undefined): void {
     this.#coverage = proveIdle(this.#coverage, floor);
+  }
+
+  /** What holds W back as its wave closes holds back what was proven before, too. */
+  clamp(floor: Seq | undefined): void {
+    this.#coverage = clampProof(this.#coverage, floor);
   }
 
   aborted(): void {

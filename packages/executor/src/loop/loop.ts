@@ -22,6 +22,7 @@ import type { CommitStep } from "./commit-step.js";
 import type { CoverageKeeper } from "./coverage-keeper.js";
 import type { DemandPass } from "./demand-pass.js";
 import type { Inbox } from "./inbox.js";
+import { Shadows } from "./shadows.js";
 import { WaveTrace } from "./wave-trace.js";
 
 /** The parts of a tenure that a cycle moves. */
@@ -62,16 +63,19 @@ export interface CycleEnd {
 export class ServingLoop {
   readonly #parts: LoopParts;
   readonly #trace: WaveTrace;
+  readonly #shadows: Shadows;
 
   constructor(parts: LoopParts) {
     this.#parts = parts;
     this.#trace = new WaveTrace(parts);
+    this.#shadows = new Shadows(parts.accumulator.view);
   }
 
   async cycle(): Promise<CycleEnd> {
-    const { drain, coverage, scheduler, clock, policy, live } = this.#parts;
+    const { drain, coverage, scheduler, clock, policy, stats, live } = this.#parts;
     coverage.cycles += 1;
     this.#trace.begin();
+    this.#prove();
     await this.#barrier();
     await this.#answers();
     this.#trace.enter("demand");
@@ -87,8 +91,12 @@ export class ServingLoop {
     this.#trace.settled(result.state);
     if (!live()) return { again: false, atRest: false };
     const quiet = this.#judge(result);
+    const before = coverage.watermark;
     await this.#commit(quiet);
-    return { again: this.#more(), atRest: this.#rests(quiet) };
+    if (result.state !== "idle" && coverage.watermark > before) stats.counts.exhaustedAdvances += 1;
+    // What the wave hid shows now, and nothing has proven it.
+    const again = this.#shadows.lift() || this.#more();
+    return { again, atRest: !again && this.#rests(quiet) };
   }
 
   /** A handler's body is running: the replica stands still. */
@@ -102,6 +110,16 @@ export class ServingLoop {
     if (deliveries.bodyRunning) return false;
     inbox.refresh();
     return this.#apply(inbox.take());
+  }
+
+  /**
+   * What ended since the last settle may have been all that its input was waiting for: an idle scheduler
+   * proves it before newer input makes it busy again (seed 001 §3, prefix coverage).
+   */
+  #prove(): void {
+    const { scheduler, deliveries, coverage } = this.#parts;
+    if (scheduler.busy() || scheduler.stats.backingOff > 0 || deliveries.engaged) return;
+    if (this.#loaded) coverage.idle(this.#floor);
   }
 
   async #barrier(): Promise<void> {
@@ -135,6 +153,7 @@ export class ServingLoop {
     scheduler.notify(changes, "external");
     for (const commit of commits) {
       const own = isOwn(commit);
+      if (!own) this.#shadows.over(commit);
       coverage.applied(commit, own);
       drain.offer(commit);
       if (commit.class === "authored") stats.events.appended += commit.appends.length;
@@ -152,9 +171,18 @@ export class ServingLoop {
       // Copies of this wave run in it or not at all; nothing runs between here and its close.
       cascade.purge();
     }
+    if (result.state === "idle") this.#countClamp();
     if (!quiet || deliveries.bodyRunning) return false;
     if (this.#loaded) coverage.idle(this.#floor);
     return true;
+  }
+
+  #countClamp(): void {
+    const { coverage, stats } = this.#parts;
+    const { floor } = this.#shadows;
+    if (floor === undefined || floor > coverage.input || coverage.input <= coverage.watermark)
+      return;
+    stats.counts.watermarkClamped += 1;
   }
 
   /** Nothing that is demanded waits for a load (seed 001 §3, prefix coverage). */
@@ -164,14 +192,18 @@ export class ServingLoop {
 
   /** W stays below the first input that is not visible, or that may have re-armed a root. */
   get #floor(): Seq | undefined {
-    const [first, second] = [this.#parts.drain.floor, this.#parts.structure.floor];
-    if (first === undefined || second === undefined) return first ?? second;
-    return first < second ? first : second;
+    const { drain, structure } = this.#parts;
+    let lowest: Seq | undefined;
+    for (const floor of [drain.floor, structure.floor, this.#shadows.floor]) {
+      if (floor !== undefined && (lowest === undefined || floor < lowest)) lowest = floor;
+    }
+    return lowest;
   }
 
   async #commit(quiet: boolean): Promise<void> {
     const { accumulator, coverage, commits, drain } = this.#parts;
     const { open } = accumulator;
+    coverage.clamp(this.#floor);
     const advances = coverage.next > coverage.watermark;
     if (!open.isEmpty || advances) {
       // Rows alone are no reason to close a wave that is still being worked on.

@@ -10,21 +10,23 @@ export interface Coverage {
   readonly applied: Seq;
   /** A batch head that an idle scheduler proved, not yet covered by W. */
   readonly proven: Seq;
-  /** Own derived seqs above W, ascending. */
-  readonly tail: readonly Seq[];
-  /** Set by a content-carrying own commit, consumed by the drain-settle advance. */
-  readonly owesAdvance: boolean;
+  /** Own derived commits above W, in the order of their seqs. */
+  readonly tail: readonly OwnCommit[];
+}
+
+/** A derived commit of this space's loops. */
+export interface OwnCommit {
+  readonly seq: Seq;
+  /** Carries more than the watermark document: an advance is owed until W takes it in. */
+  readonly content: boolean;
 }
 
 const ZERO = 0 as Seq;
 
 /** A commit that an activation finds above the stored watermark. */
-export interface StandingCommit {
-  readonly seq: Seq;
+export interface StandingCommit extends OwnCommit {
   /** Committed by some tenure's loop, as opposed to being input. */
   readonly derived: boolean;
-  /** Carries more than the watermark document. */
-  readonly content: boolean;
 }
 
 /**
@@ -43,8 +45,7 @@ export function openCoverage(
     input: max(watermark, inputs.at(-1) ?? ZERO),
     applied: head,
     proven: ZERO,
-    tail: tail.map((commit) => commit.seq),
-    owesAdvance: tail.some((commit) => commit.content),
+    tail: tail.map(({ seq, content }) => ({ seq, content })),
   };
 }
 
@@ -63,6 +64,12 @@ export function proveIdle(coverage: Coverage, floor: Seq | undefined): Coverage 
   return { ...coverage, proven: max(coverage.proven, head) };
 }
 
+/** A floor that has come since the proof holds back what it had proven (seed 001 §3, prefix coverage). */
+export function clampProof(coverage: Coverage, floor: Seq | undefined): Coverage {
+  if (floor === undefined || coverage.proven < floor) return coverage;
+  return { ...coverage, proven: below(floor) };
+}
+
 /** A wave that aborted withdrew consequences that the proof would count. */
 export function discardProof(coverage: Coverage): Coverage {
   return { ...coverage, proven: ZERO };
@@ -78,49 +85,47 @@ export function raiseWatermark(coverage: Coverage, watermark: Seq): Coverage {
   return {
     ...coverage,
     watermark: max(coverage.watermark, watermark),
-    tail: coverage.tail.filter((seq) => seq > watermark),
+    tail: coverage.tail.filter(({ seq }) => seq > watermark),
   };
 }
 
 /** An own derived commit landed at `seq`, with W at `watermark`. */
 export function landOwn(
   coverage: Coverage,
-  landed: { readonly seq: Seq; readonly watermark: Seq; readonly content: boolean },
+  landed: OwnCommit & { readonly watermark: Seq },
 ): Coverage {
   const watermark = max(coverage.watermark, landed.watermark);
-  return {
-    ...coverage,
-    watermark,
-    tail: [...coverage.tail, landed.seq].filter((seq) => seq > watermark),
-    owesAdvance: coverage.owesAdvance || landed.content,
-  };
+  const { seq, content } = landed;
+  const tail = [...coverage.tail, { seq, content }].filter((own) => own.seq > watermark);
+  return { ...coverage, watermark, tail };
 }
 
 /**
  * The drain-settle advance (seed 001 §3): at true quiescence W takes in the own derived tail that
- * stands contiguously above it. `undefined`: none is owed, or there is none to cover.
+ * stands contiguously above it. `undefined`: none is owed, since nothing there has content.
  */
 export function settleAdvance(coverage: Coverage): Seq | undefined {
-  if (!coverage.owesAdvance) return undefined;
   let reached = coverage.watermark;
-  for (const seq of coverage.tail) {
+  let owed = false;
+  for (const { seq, content } of coverage.tail) {
     // A seq that is not this tenure's stands between: its coverage arrives input-driven.
     if (seq !== reached + 1) break;
     reached = seq;
+    owed ||= content;
   }
-  return reached > coverage.watermark ? reached : undefined;
+  return owed ? reached : undefined;
 }
 
 /**
- * The advance committed at `seq`: its own commit is never chased, and stands in nobody's way. An answer
- * from outside that lands behind it has nothing but own commits below it.
+ * The advance committed at `seq`: its own commit is never chased, and stands in nobody's way. What landed
+ * after its target was chosen is above it, and owes another.
  */
 export function consumeAdvance(coverage: Coverage, advanced: Seq, seq: Seq): Coverage {
+  const later = coverage.tail.filter((own) => own.seq > advanced);
   return {
     ...coverage,
     watermark: max(coverage.watermark, advanced),
-    tail: [...coverage.tail.filter((own) => own > advanced), seq],
-    owesAdvance: false,
+    tail: [...later, { seq, content: false }],
   };
 }
 

@@ -112,3 +112,19 @@ test("[EX-M7] W stays below an event that no pass has taken yet, behind a full p
   expect(second?.watermark).toBe(inputs);
   await w.stop();
 });
+
+test("[EX-M7] nor above anything before the first pass of a tenure, nor above an event that its wave gave back", async () => {
+  const bench = await DrainBench.create();
+  expect(bench.drain.floor).toBe(1);
+  const seq = await bench.append("e1");
+  bench.follow();
+  await bench.pass();
+  expect(bench.drain.floor).toBeUndefined();
+  bench.turnDown();
+  expect(bench.drain.floor).toBe(seq);
+  await bench.pass();
+  expect(bench.drain.floor).toBeUndefined();
+  bench.drain.restart();
+  expect(bench.drain.floor).toBe(1);
+  await bench.stop();
+});

@@ -1,8 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Seq } from "@tidemark/protocol";
+import {
+  SPACE_SCOPE_KEY,
+  type AcceptedCommit,
+  type DocId,
+  type Seq,
+  type SpaceId,
+} from "@tidemark/protocol";
+import { VirtualClock } from "@tidemark/protocol/testing";
+import { CoverageKeeper } from "../../src/loop/coverage-keeper.js";
+import { SpaceStats } from "../../src/stats/counters.js";
 import {
   applyCommit,
+  clampProof,
   consumeAdvance,
   discardProof,
   landOwn,
@@ -50,6 +60,76 @@ describe("coverage", () => {
       content: true,
     });
     expect(settleAdvance(answered)).toBe(4);
+  });
+
+  test("[EX-M11] what lands between the choice of an advance and its commit owes another", () => {
+    const own = (n: number, content: boolean) => ({ seq: seq(n), watermark: seq(0), content });
+    const owed = landOwn(fresh, own(1, true));
+    const chosen = settleAdvance(owed);
+    expect(chosen).toBe(1);
+    const answered = landOwn(owed, own(2, true));
+    const advanced = consumeAdvance(answered, seq(1), seq(3));
+    expect(settleAdvance(advanced)).toBe(3);
+    expect(settleAdvance(consumeAdvance(advanced, seq(3), seq(4)))).toBeUndefined();
+    // A wave of basis rows that lands there owes none.
+    const rows = consumeAdvance(landOwn(owed, own(2, false)), seq(1), seq(3));
+    expect(settleAdvance(rows)).toBeUndefined();
+  });
+
+  test("[EX-M11] each advance that commits is counted, with another still owed too", () => {
+    const stats = new SpaceStats();
+    const store = { watermark: seq(0), head: seq(0), standing: [] };
+    const keeper = new CoverageKeeper("s" as SpaceId, new VirtualClock(), stats, store);
+    const commit = (n: number, changes: AcceptedCommit["changes"]): AcceptedCommit => ({
+      seq: seq(n),
+      class: "derived",
+      at: 0,
+      changes,
+      appends: [],
+      marks: [],
+      frontiers: [],
+    });
+    const content = [
+      { id: "node:a" as DocId, scopeKey: SPACE_SCOPE_KEY, op: { op: "delete" } },
+    ] as const;
+    keeper.landed(commit(1, content));
+    keeper.landed(commit(2, content));
+    keeper.advanced(commit(3, []), seq(1));
+    expect(stats.settleAdvances).toEqual({ count: 1, lastDelta: 1 });
+    expect(keeper.advance).toBe(3);
+    keeper.advanced(commit(4, []), seq(3));
+    expect(stats.settleAdvances).toEqual({ count: 2, lastDelta: 2 });
+    expect(keeper.advance).toBeUndefined();
+  });
+
+  test("[EX-M9] an abort and the end of a tenure discard what was proven", () => {
+    const store = { watermark: seq(4), head: seq(4), standing: [] };
+    const keeper = new CoverageKeeper("s" as SpaceId, new VirtualClock(), new SpaceStats(), store);
+    const input: AcceptedCommit = {
+      seq: seq(5),
+      class: "authored",
+      at: 0,
+      changes: [],
+      appends: [],
+      marks: [],
+      frontiers: [],
+    };
+    keeper.applied(input, false);
+    for (const end of [() => keeper.aborted(), () => keeper.leave()]) {
+      keeper.idle(undefined);
+      expect(keeper.next).toBe(5);
+      end();
+      expect(keeper.next).toBe(4);
+    }
+  });
+
+  test("[EX-M12] a head that is carried is lowered below what a later cycle holds back, and no further", () => {
+    const proven = proveIdle(applyCommit(fresh, seq(9), false), undefined);
+    expect(nextWatermark(clampProof(proven, seq(6)))).toBe(5);
+    expect(nextWatermark(clampProof(proven, seq(12)))).toBe(9);
+    expect(nextWatermark(clampProof(proven, undefined))).toBe(9);
+    const covered = landOwn(proven, { seq: seq(10), watermark: seq(8), content: true });
+    expect(nextWatermark(clampProof(covered, seq(6)))).toBe(8);
   });
 
   test("[EX-M3] a seq of somebody else's above W stops the advance below it", () => {
