@@ -193,7 +193,8 @@ export const MUTATIONS: readonly Mutation[] = [
     breaks: "no event is lost over a restart (seed 000 §4)",
     file: "executor/src/drain/drain.ts",
     find: "this.#pending = 0;\n    this.#floor = FIRST;\n    this.arm();",
-    replace: "this.#pending = 0;\n    this.#floor = FIRST;\n    this.#armed = true;\n    this.#askStore = false;",
+    replace:
+      "this.#pending = 0;\n    this.#floor = FIRST;\n    this.#armed = true;\n    this.#askStore = false;",
     seed: 1,
   },
   {
