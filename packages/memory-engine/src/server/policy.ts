@@ -26,7 +26,7 @@ export interface ServerPolicy {
   readonly walk: WalkLimits;
   /** Most spaces that one session may have open. */
   readonly maxOpenSpaces: number;
-  /** Messages of one connection that may wait behind a gate. */
+  /** Messages of one connection that may wait behind one that is held, before it is cut off. */
   readonly maxQueuedMessages: number;
   /** Appends of one connection that may stand refused for now, before it is cut off. */
   readonly maxStandingAppends: number;

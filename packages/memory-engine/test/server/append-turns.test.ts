@@ -258,6 +258,24 @@ test("[ME-N18] a sender that goes on without sending again is cut off, and may c
   await t.stop();
 });
 
+test("[ME-N19] a sender that does not wait behind a held event is cut off, and loses and reorders nothing", async () => {
+  const { t, ben, stored } = await setup({ policy: { maxQueuedMessages: 2 } });
+  t.gates.hold("append:before-admit", { event: "e1" });
+  for (const n of [1, 2, 3]) ben.post(n);
+  await t.run();
+  expect(ben.client.closes).toEqual([]);
+  ben.post(4);
+  ben.post(5);
+  await t.run();
+  expect(ben.client.closes).toMatchObject([{ code: 4008 }]);
+  t.gates.release("append:before-admit");
+  await t.run();
+  await ben.client.connect();
+  expect(await ben.send(1, 2, 3, 4, 5)).toEqual(["ok", "ok", "ok", "ok", "ok"]);
+  expect(stored()).toEqual(["e1", "e2", "e3", "e4", "e5"]);
+  await t.stop();
+});
+
 test("[ME-N18] what a space held counts no more once it is closed", async () => {
   const { t, home, ben } = await setup({ policy: { maxStandingAppends: 3 } });
   for (const first of [1, 4, 7]) {

@@ -3,7 +3,6 @@ import {
   CLOSE_NORMAL,
   encodeServerMessage,
   isTidemarkError,
-  LimitError,
   parseClientMessage,
   ProtocolError,
   toWireError,
@@ -133,11 +132,8 @@ export class ClientConnection implements SessionHolder, ChannelSink {
       this.#queue.push(message);
       return;
     }
-    const error = new LimitError("too many messages wait on this connection; slow down", {
-      limit: "queued messages",
-      max: maxQueuedMessages,
-    });
-    this.#refuse("req" in message ? message.req : undefined, error);
+    // Refused alone, an event would be overtaken by the next one; cut off, its sender sends all of them again.
+    this.#closeWith(CLOSE_CUT_OFF, "too many messages wait on this connection");
   }
 
   #handle(message: ClientMessage): void {
