@@ -275,7 +275,7 @@ describe("a lapse", () => {
     parts.resume();
     w.t.gates.open();
     await cycle;
-    expect(parts.drain.inFlight).toBe(0);
+    expect([parts.drain.inFlight, w.naming(e1), lab.runs.get("inc")]).toEqual([0, 0, undefined]);
     engineOf(w).lease.release(one);
     rival.start();
     await w.settle();
@@ -326,6 +326,25 @@ describe("a lapse", () => {
     expect([w.host.isActive(w.space), w.naming(e1)]).toEqual([false, 0]);
     expect(w.t.gates.arrivals("wave:before-commit")).toBe(before + 1);
     expect(tries.map((one) => one.got)).toEqual([true]);
+    await w.settle(5_000);
+    expect([w.naming(e1), w.value(piece, "double")]).toEqual([1, 2]);
+    await w.stop();
+  });
+
+  test("[EX-T17] so does one that a renewal finds under an open wave: the row that came back commits nothing of it", async () => {
+    const { w, piece, clock } = await standing();
+    w.t.gates.hold("wave:before-commit");
+    const e1 = await w.fire(w.owner, piece, "inc");
+    await w.t.run();
+    clock.suspend();
+    await w.t.clock.advance(20_000);
+    clock.resume();
+    await w.t.clock.advance(1);
+    // Lost, asked for again, and had: the wave is over all the same.
+    expect(w.host.spaceStats(w.space).lease).toEqual({ held: 1, lost: 1 });
+    w.t.gates.open();
+    await w.t.run();
+    expect([w.host.isActive(w.space), w.naming(e1)]).toEqual([false, 0]);
     await w.settle(5_000);
     expect([w.naming(e1), w.value(piece, "double")]).toEqual([1, 2]);
     await w.stop();
