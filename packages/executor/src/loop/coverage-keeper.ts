@@ -46,6 +46,7 @@ export class CoverageKeeper {
   #last: Covered | undefined;
   /** The input after whose coverage a push made demand grow; its landing is the next derived commit. */
   #grown: Covered | undefined;
+  #owesProof = false;
   /** Cycles of this tenure so far. */
   cycles = 0;
 
@@ -118,6 +119,14 @@ export class CoverageKeeper {
 
   aborted(): void {
     this.#coverage = discardProof(this.#coverage);
+    this.#owesProof = true;
+  }
+
+  /** True once after a proof was discarded: what gave it back may arm nothing, and W must go on all the same. */
+  takeOwedProof(): boolean {
+    const owed = this.#owesProof;
+    this.#owesProof = false;
+    return owed;
   }
 
   /** The lease came back after a lapse: whoever held it meanwhile may have moved W. */

@@ -94,8 +94,9 @@ export class ServingLoop {
     const before = coverage.watermark;
     await this.#commit(quiet);
     if (result.state !== "idle" && coverage.watermark > before) stats.counts.exhaustedAdvances += 1;
-    // What the wave hid shows now, and nothing has proven it.
-    const again = this.#shadows.lift() || this.#more();
+    // What the wave hid shows now, what it gave back is gone: another cycle proves what is left.
+    const unproven = [this.#shadows.lift(), coverage.takeOwedProof()].includes(true);
+    const again = unproven || this.#more();
     return { again, atRest: !again && this.#rests(quiet) };
   }
 

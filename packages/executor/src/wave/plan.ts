@@ -53,9 +53,12 @@ export type Reason =
 export type Fate =
   | { readonly kind: "lands"; readonly writes: readonly RunWrite[] }
   | { readonly kind: "requeued"; readonly reason: Reason }
-  /** A derivation withdrawn whole: its node is armed again. */
+  /** A derivation withdrawn whole for what it read: its node is armed again. */
   | { readonly kind: "withdrawn"; readonly reason: Reason }
-  /** Bookkeeping that conflicted, or an in-process copy without an entry: nothing is armed. */
+  /**
+   * Bookkeeping that conflicted, an in-process copy without an entry, or a derivation whose precondition
+   * failed: nothing is armed, and what depends on it or demands it decides (seed 001 §3d).
+   */
   | { readonly kind: "dropped"; readonly reason: Reason };
 
 /** The decision of one wave. */
@@ -258,7 +261,7 @@ function applies(writes: readonly RunWrite[], held: Held): boolean {
 function fateOf(contribution: Contribution, reason: Reason): Fate {
   switch (contribution.kind) {
     case "derivation":
-      return { kind: "withdrawn", reason };
+      return { kind: reason === "precondition" ? "dropped" : "withdrawn", reason };
     case "bookkeeping":
       return { kind: "dropped", reason };
     case "event-handler":

@@ -135,6 +135,10 @@ export const form = pattern({
       lab.ran("bumpA");
       fields.key("a").set((fields.get()["a"] as number) + 1);
     });
+    const reset = action("reset", () => {
+      lab.ran("reset");
+      fields.set({ a: 7, b: 7 });
+    });
     const order = cell("order", z.array(z.string()), { default: [] });
     const step = handler("step", z.string(), (payload) => {
       lab.spend(lab.stepMs);
@@ -145,7 +149,7 @@ export const form = pattern({
       const other = fields.key("b").get();
       return edits.get() + (typeof other === "number" ? other : 0);
     });
-    return { text, edits, fields, order, beside, fill, fillBoth, setA, bumpA, step };
+    return { text, edits, fields, order, beside, fill, fillBoth, setA, bumpA, reset, step };
   },
 });
 

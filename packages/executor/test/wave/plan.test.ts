@@ -164,13 +164,19 @@ describe("the withdrawal closure", () => {
     });
   });
 
-  test("[EX-W18] a failed precondition costs its carrier: requeued if an event, withdrawn if a derivation", () => {
+  test("[EX-W18] a failed precondition costs its carrier: requeued if an event, dropped if a derivation", () => {
     const handler = contribution({ kind: "event-handler", delivery: event("stream:a", "e1", 5) });
-    const node = contribution({});
+    const node = contribution({ writes: [set("x", 1)] });
+    const reader = contribution({ reads: reads("x"), writes: [set("y", 1)] });
+    const other = contribution({ writes: [set("o", 1)] });
     const refused = new Map([handler, node].map(({ id }) => [id, "precondition"] as const));
-    const plan = planWave([handler, node], view(), refused);
-    expect(plan.fates.get(handler.id)).toEqual({ kind: "requeued", reason: "precondition" });
-    expect(plan.fates.get(node.id)).toEqual({ kind: "withdrawn", reason: "precondition" });
+    const plan = planWave([handler, node, reader, other], view(), refused);
+    expect([handler, node, reader, other].map(({ id }) => plan.fates.get(id))).toMatchObject([
+      { kind: "requeued", reason: "precondition" },
+      { kind: "dropped", reason: "precondition" },
+      { kind: "withdrawn", reason: "read-withdrawn" },
+      { kind: "lands" },
+    ]);
   });
 
   test("[EX-E7] a receipt lands once: where one stands the write is left out and the event completes", () => {
