@@ -109,7 +109,9 @@ function readReport(file) {
 }
 
 async function scenarios() {
-  const folders = ["1-foundation", "own"].map((name) => `packages/simulation/scenarios/${name}`);
+  const folders = ["1-foundation", "2-serving", "own"].map(
+    (name) => `packages/simulation/scenarios/${name}`,
+  );
   for (const transport of ["loopback", "ws"]) {
     const startedAt = performance.now();
     const { output } = await run(

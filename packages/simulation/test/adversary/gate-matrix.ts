@@ -110,7 +110,11 @@ export function matrixScenario(gate: Gate, fault: Fault): Scenario {
     patterns: { log: WITH_ECHOES },
     spaces: { A: { pieces: { p: { pattern: "log" } } } },
     clients: { a1: { user: "alice", session: "s1" } },
-    policy: { idleParkMs: 2_000 },
+    // A park that keeps its runtime disposes nothing.
+    policy: {
+      idleParkMs: 2_000,
+      ...(gate === "dispose:before" && { parkedRuntimeRetentionMs: 0 }),
+    },
     steps,
   });
 }
