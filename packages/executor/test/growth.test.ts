@@ -19,7 +19,9 @@ async function world(): Promise<{ w: World; list: DocId; item: DocId }> {
   const list = await w.create(shelf);
   const item = await w.create(counter);
   await w.write(w.owner, list, "items", []);
-  await w.open(w.owner, list, ["items"]);
+  const root = { id: nodeIdFor(list, "items") };
+  const watches = [{ id: "items", root, selector: { kind: "any" as const } }];
+  await w.owner.call("space.open", { space: w.space, watches });
   await w.settle();
   return { w, list, item };
 }

@@ -69,10 +69,11 @@ function someWatches({ pick, chance }: World): readonly Watch[] {
       { kind: "value" },
       { kind: "object", keys: { list: { kind: "any" } } },
       { kind: "follow", to: { kind: "any" } },
+      undefined,
     ] as const);
-    watches.push({ id: `w${n}`, root, selector });
+    watches.push({ id: `w${n}`, root, ...(selector === undefined ? {} : { selector }) });
   }
-  if (chance() < 0.2) watches.push({ id: "p", pieces: true });
+  if (chance() < 0.2) watches.push({ id: "p", pieces: true, selector: { kind: "any" } });
   return watches;
 }
 
@@ -209,7 +210,7 @@ function truth(world: World, player: Player): Map<InstanceKey, [JsonValue | unde
     const { id, scopeKey } = parseInstanceKey(key);
     walkSelector({
       root: { id, scope: scopeKindOf(scopeKey) },
-      selector: watch.selector ?? { kind: "any" },
+      selector: watch.selector ?? { kind: "value" },
       actor,
       space: world.home,
       read,

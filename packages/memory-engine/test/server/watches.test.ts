@@ -66,6 +66,26 @@ test("[ME-W2] a selector names the demand: what it does not cross is not tracked
   await t.stop();
 });
 
+test("[ME-W2] a watch without a selector is of its root alone, and one of the pieces of their documents", async () => {
+  const bare = [
+    { id: "w", root: { id: doc("root") } },
+    { id: "p", pieces: true as const },
+  ];
+  const one = { op: "set", id: "piece:one", value: { result: { x: link("x") } } } as never;
+  const { t, ana, home } = await opened(bare, [setOp("root", [link("a")]), setOp("a", 1), one]);
+  const pieceKey = instanceKey("piece:one" as DocId, SPACE_SCOPE_KEY);
+  expect(shareOf(t, home)).toEqual(new Set([keyOf("root"), pieceKey]));
+  await ana.commit(home, { ops: [setOp("root", [link("b")]), setOp("b", 2)] });
+  expect(shareOf(t, home)).toEqual(new Set([keyOf("root"), pieceKey]));
+  // So it is after a reconnect.
+  await ana.disconnect();
+  await ana.connect();
+  const cursor = { historyId: "another", seq: 0 } as never;
+  await ana.call("space.open", { space: home, watches: bare, cursor });
+  expect(shareOf(t, home)).toEqual(new Set([keyOf("root"), pieceKey]));
+  await t.stop();
+});
+
 test("[ME-W3] a link that appears brings what it reaches, and one that goes takes it away", async () => {
   const { t, ana, home } = await opened(
     [any("root")],
@@ -178,7 +198,7 @@ test("[ME-W7] a watch of the pieces takes in every piece, those to come included
   const piece = (name: string, value: unknown): never =>
     ({ op: "set", id: `piece:${name}`, value }) as never;
   const { t, ana, home } = await opened(
-    [{ id: "p", pieces: true }],
+    [{ id: "p", pieces: true, selector: { kind: "any" } }],
     [piece("one", { result: { x: link("x") } }), setOp("x", 1)],
   );
   expect(ana.held(home, keyOf("x"))).toMatchObject({ value: 1 });

@@ -29,7 +29,7 @@ export interface Watch {
   /** The session's own name for it. */
   readonly id: string;
   readonly root?: { readonly id: DocId; readonly scope?: ScopeKind };
-  /** Default `{kind: "any"}`. */
+  /** Default `{kind: "value"}`: the root document alone (seed 001 §1). */
   readonly selector?: Selector;
   /** Every `piece:` document of the space. */
   readonly pieces?: true;

@@ -11,7 +11,7 @@ import {
 import type { Engine } from "../../engine-types.js";
 import type { Channel } from "../space/channel.js";
 import { linkSignature } from "../watch/signature.js";
-import { EVERYTHING, isPieceKey } from "../watch/tracker.js";
+import { isPieceKey, ROOT_ALONE } from "../watch/tracker.js";
 import { walkRoot, type ReadInstance, type WalkContext } from "../watch/walk.js";
 import { PendingPush, type PushBatch } from "./pending.js";
 
@@ -104,7 +104,7 @@ function trackedThen(
     }
     if (watch.pieces === true) roots.push(...piecesThen(channel, resume));
     for (const root of roots) {
-      const selector = watch.selector ?? EVERYTHING;
+      const selector = watch.selector ?? ROOT_ALONE;
       for (const key of walkRoot(root, selector, channel.actor, resume.at, walk)) reached.add(key);
     }
   }

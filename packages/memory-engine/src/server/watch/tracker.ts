@@ -35,8 +35,8 @@ interface Instance {
 }
 
 const PIECE_PREFIX = "piece:";
-/** What a watch without a selector means. */
-export const EVERYTHING: Selector = { kind: "any" };
+/** What a watch without a selector means: the root document, and nothing that it leads to (seed 001 §1). */
+export const ROOT_ALONE: Selector = { kind: "value" };
 
 /**
  * The tracked sets of one space (protocol.md §4): which instance is reached by which root of which
@@ -149,7 +149,7 @@ export class Tracker {
 
   #addRoot(state: WatchState, key: InstanceKey, read: ReadInstance, walk: WalkContext): void {
     if (state.roots.has(key)) return;
-    const selector = state.watch.selector ?? EVERYTHING;
+    const selector = state.watch.selector ?? ROOT_ALONE;
     const root: WatchRoot = { channel: state.channel, key, selector, reached: new Set() };
     state.roots.set(key, root);
     this.#walk(root, read, walk);
