@@ -90,3 +90,44 @@ test("[EX-N5] a wake counts as a watch, as growth or as a warm request, and as n
   expect([demand.demandedInstances, demand.demandedPairs, demand.demandedRows]).toEqual([1, 0, 0]);
   await w.stop();
 });
+
+test("[EX-N10] the writers that a session's demand has to run are counted by instance", async () => {
+  const { w, item } = await world();
+  const rearms = () => w.host.spaceStats(w.space).demand.notCurrentRearms;
+  const before = rearms();
+  const [ben, cy] = [await w.t.connected("ben"), await w.t.connected("cy")];
+  await w.open(ben, item, ["double", "count"]);
+  await w.settle();
+  expect([rearms() - before, lab.runs.get("double")]).toEqual([1, 1]);
+  await w.open(cy, item, ["double"]);
+  await w.settle();
+  expect([rearms() - before, lab.runs.get("double")]).toEqual([1, 1]);
+  // Left by everybody, it misses what came meanwhile.
+  for (const client of [ben, cy]) await client.call("space.close", { space: w.space });
+  await w.write(w.owner, item, "count", 3);
+  await w.settle();
+  await w.open(cy, item, ["double"]);
+  await w.settle();
+  expect([rearms() - before, lab.runs.get("double")]).toEqual([2, 2]);
+  await w.stop();
+});
+
+test("[EX-N11] notices of one turn are one pass, at once; input needs no notice", async () => {
+  const { w, item } = await world();
+  const passes = () => w.host.spaceStats(w.space).demand.demandPasses;
+  const before = passes();
+  const woken = w.host.spaceStats(w.space).demand.watchWakes;
+  for (const name of ["count", "double", "inc", "bump", "double"]) {
+    const watches = [{ id: name, root: { id: nodeIdFor(item, name) } }];
+    w.owner.post("watch.set", { space: w.space, watches });
+  }
+  const at = w.t.clock.monotonic();
+  await w.t.run();
+  expect(w.host.spaceStats(w.space).demand.watchWakes - woken).toBeGreaterThan(1);
+  expect(passes() - before).toBe(1);
+  expect([w.value(item, "double"), w.t.clock.monotonic()]).toEqual([0, at]);
+  await w.write(w.owner, item, "count", 3);
+  expect(w.value(item, "double")).toBe(6);
+  expect(passes() - before).toBe(1);
+  await w.stop();
+});

@@ -134,6 +134,12 @@ export class Scheduler {
     this.#check?.();
   }
 
+  /** Whether the writer of a document has yet to run for what stands; without a writer nothing has. */
+  isStale(key: InstanceKey): boolean {
+    const writer = this.#deps.index.get(key)?.writer;
+    return writer !== undefined && !writer.current;
+  }
+
   /**
    * Makes the writer of a key current now. The runtime calls it before it reads the key.
    *

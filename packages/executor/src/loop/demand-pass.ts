@@ -14,7 +14,7 @@ import { DemandRegistry } from "./demand.js";
 /** What a {@link DemandPass} is made of. */
 export interface DemandPassOptions {
   readonly served: Pick<ServedSpace, "demand">;
-  readonly scheduler: Pick<Scheduler, "demand" | "stats">;
+  readonly scheduler: Pick<Scheduler, "demand" | "isStale" | "stats">;
   /** Loads the structure behind what is demanded, and forgets what it decided of what is not any more. */
   readonly structure: { demand(id: DocId): void; leave(id: DocId): void };
   readonly clock: Clock;
@@ -82,10 +82,11 @@ export class DemandPass {
    */
   async run(deadlineAt: number): Promise<void> {
     if (!this.isArmed) return;
-    const { clock, stats } = this.#options;
+    const { clock, stats, scheduler } = this.#options;
     const began = clock.monotonic();
     if (this.#armed) this.#reconcile();
-    await this.#enter(deadlineAt);
+    const entered = await this.#enter(deadlineAt);
+    stats.demand.notCurrentRearms += entered.filter((key) => scheduler.isStale(key)).length;
     stats.demand.demandPassMs += clock.monotonic() - began;
     this.#gaugeWriters();
   }
@@ -113,20 +114,24 @@ export class DemandPass {
     }
   }
 
-  async #enter(deadlineAt: number): Promise<void> {
+  /** The keys that it came to. What loads their structure may have brought their writers. */
+  async #enter(deadlineAt: number): Promise<readonly InstanceKey[]> {
     const { scheduler, structure, clock, sliceMs, staying } = this.#options;
+    const entered: InstanceKey[] = [];
     let slice = clock.monotonic();
     for (const key of this.#entering) {
       this.#entering.delete(key);
+      entered.push(key);
       scheduler.demand(key, true);
       structure.demand(parseInstanceKey(key).id);
       const now = clock.monotonic();
-      if (now >= deadlineAt) return;
+      if (now >= deadlineAt) return entered;
       if (now - slice < sliceMs) continue;
       await new Promise<void>((resolve) => void clock.immediate(resolve));
-      if (!staying()) return;
+      if (!staying()) return entered;
       slice = clock.monotonic();
     }
+    return entered;
   }
 
   #gauge(shares: ReadonlyMap<string, { readonly keys: ReadonlySet<InstanceKey> }>): void {

@@ -21,6 +21,8 @@ class Bench {
   readonly sessions = new Map<string, ReturnType<typeof share>>();
   readonly roots = new Set<InstanceKey>();
   readonly loaded: DocId[] = [];
+  /** Documents whose writers have yet to run. */
+  readonly stale = new Set<InstanceKey>();
   refuses: DocId | undefined;
   #enters = 0;
   #leaves = 0;
@@ -66,6 +68,7 @@ class Bench {
         if (on) this.#enters += 1;
         else this.#leaves += 1;
       },
+      isStale: (one) => this.stale.has(one),
       get stats() {
         return { demandRootEnters: counts.enters(), demandRootLeaves: counts.leaves() } as never;
       },
@@ -165,6 +168,37 @@ describe("the demand pass", () => {
     b.sessions.set("ana", share(mine, key("y"), stream));
     await b.run();
     expect(b.stats.demand.structureRootsPreloaded).toBe(3);
+  });
+
+  test("[EX-N10] what enters with a writer that has yet to run is counted, once; what stands is not", async () => {
+    b.stale.add(key("x")).add(key("z"));
+    b.sessions.set("ana", share(key("x"), key("y")));
+    await b.run();
+    expect(b.stats.demand.notCurrentRearms).toBe(1);
+    // Somebody else's demand for the same arms nothing, whatever the writer owes.
+    b.sessions.set("ben", share(key("x"), key("y")));
+    b.pass.arm();
+    await b.run();
+    expect(b.stats.demand.notCurrentRearms).toBe(1);
+    b.stale.delete(key("x"));
+    b.sessions.set("cy", share(key("z")));
+    b.pass.arm();
+    await b.run();
+    expect(b.stats.demand.notCurrentRearms).toBe(2);
+  });
+
+  test("[EX-N11] a notice that comes while a pass is under way brings another behind it", async () => {
+    b.loadMs = 20;
+    b.sessions.set("ana", share(key("x"), key("y")));
+    const under = b.pass.run(Number.POSITIVE_INFINITY);
+    expect(b.loaded).toEqual(["node:x"]);
+    b.sessions.set("ben", share(key("z")));
+    b.pass.arm();
+    await Promise.all([under, b.clock.drain()]);
+    expect([b.pass.isArmed, b.roots.has(key("z"))]).toEqual([true, false]);
+    await b.run();
+    expect([b.pass.isArmed, b.roots.has(key("z"))]).toEqual([false, true]);
+    expect(b.stats.demand.demandPasses).toBe(2);
   });
 
   test("[EX-Q9] what its deadline left is entered by the next call, unless it has been left meanwhile", async () => {

@@ -49,6 +49,26 @@ test("[SC-D3] a reader follows a writer that registers after it read", async () 
   expect(w.get("reader")).toBe(42);
 });
 
+test("[SC-D7] a document is stale until its writer has run for what stands, and not without one", async () => {
+  const w = world();
+  const isStale = (key: string): boolean => w.scheduler.isStale(key as InstanceKey);
+  w.set("a", 1);
+  expect([isStale("a"), isStale("n")]).toEqual([false, false]);
+  w.computed("mid", (read) => num(read("a")));
+  const node = w.computed("n", (read) => num(read("mid")));
+  expect([isStale("mid"), isStale("n")]).toEqual([true, true]);
+  w.watch("n");
+  await w.scheduler.settle();
+  expect([isStale("mid"), isStale("n")]).toEqual([false, false]);
+  // What is above what moved is stale too, with nobody there to run it.
+  w.watch("n", false);
+  w.set("a", 2);
+  await w.scheduler.settle();
+  expect([isStale("mid"), isStale("n"), isStale("a")]).toEqual([true, true, false]);
+  w.scheduler.unregister(node);
+  expect(isStale("n")).toBe(false);
+});
+
 test("[SC-D5] what a demanded node reads is live with it and no longer", async () => {
   const w = world();
   w.setAll({ flag: true, a: 1 });
