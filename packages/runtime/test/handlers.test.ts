@@ -417,3 +417,58 @@ test("[RT-H12] a blind overwrite does not wait for what it overwrites", async ()
   expect(await space.fire(idOf(piece, "add"))).toMatchObject({ kind: "pending" });
   expect(await space.fire(idOf(piece, "set"))).toMatchObject({ kind: "sealed" });
 });
+
+/** Every string that can be reached from a value by its properties, hidden ones and prototypes included. */
+function stringsWithin(start: unknown): readonly string[] {
+  const seen = new Set<unknown>();
+  const strings: string[] = [];
+  const open = [start];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value === "string") strings.push(value);
+    if ((typeof value !== "object" && typeof value !== "function") || value === null) continue;
+    if (seen.has(value)) continue;
+    seen.add(value);
+    open.push(Object.getPrototypeOf(value));
+    for (const name of Reflect.ownKeys(value)) {
+      open.push(typeof name === "string" ? name : name.description);
+      try {
+        open.push((value as Record<PropertyKey, unknown>)[name]);
+      } catch {
+        // A property that refuses to be read tells nothing.
+      }
+    }
+  }
+  return strings;
+}
+
+test("[RT-H15] nothing that a handler is given leads to its event's id, and what it makes does not show it", async () => {
+  const secret = "the-id-of-the-event";
+  let given: readonly unknown[] = [];
+  const nosy = pattern({
+    id: "nosy",
+    version: "1",
+    build: () => {
+      const n = cell("n", z.number(), { default: 0 });
+      const other = action("other", () => undefined);
+      const look = handler("look", z.unknown(), (payload, ctx) => {
+        const [mine, theirs] = [ctx.cell(n), ctx.stream(other)];
+        mine.set(1);
+        const sent: unknown = theirs.send(null);
+        const piece = ctx.createPiece(keys, {});
+        const told = [ctx.eventKey(), ctx.now(), ctx.random(), ctx.currentPrincipal()];
+        given = [payload, ctx, mine, theirs, sent, piece, told, n, other];
+      });
+      return { n, other, look };
+    },
+  });
+  const space = createTestSpace();
+  const piece = space.start(nosy);
+  const payload = { text: "visible" };
+  await valueOf(space.fire(idOf(piece, "look"), payload, { eventId: eventId(secret) }));
+
+  const strings = stringsWithin(given);
+  expect(strings).toContain("visible");
+  expect(strings.filter((text) => text.includes(secret))).toEqual([]);
+  expect(JSON.stringify(space.sealed.at(-1)?.writes)).not.toContain(secret);
+});
