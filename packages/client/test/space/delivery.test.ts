@@ -54,6 +54,43 @@ test("[CL-D2] an append cut off before its answer is sent again under its id and
   expect([fired.outcome?.kind, piece.get("items").value]).toEqual(["consequenced", ["once"]]);
 });
 
+test("[CL-D21] appended settles with the append, and waits neither for the handling nor for the screen", async () => {
+  const { world, a1, piece } = await setup();
+  a1.disconnect();
+  const fired = piece.fire("inc");
+  let place: unknown = "none yet";
+  void fired.appended.then((appended) => (place = appended));
+  await world.run();
+  expect(place).toBe("none yet");
+  a1.reconnect();
+  await world.run();
+  const [entry] = world.server.server.space(world.space).engine.entries.pending();
+  expect(place).toEqual({ seq: entry?.seq });
+  // It is on the record, and nothing has handled it: the outcome is still to come.
+  expect([fired.outcome, entry?.eventId]).toEqual([undefined, fired.eventId]);
+  await world.serve({ events: [fired], status: "errored", error: "broken" });
+  expect(fired.outcome?.kind).toBe("errored");
+  await expect(fired.appended).resolves.toBe(place);
+});
+
+test("[CL-D21] appended rejects with the delivery error of an append that is refused", async () => {
+  const world = new World();
+  const a1 = world.client("alice", "s1");
+  await world.found(a1, { [world.server.identity("ben").did]: "READ" });
+  world.open(a1);
+  const b1 = world.client("ben", "t1");
+  await world.run();
+  const { piece } = world.open(b1);
+  await world.run();
+  const fired = piece.fire("inc");
+  await world.run();
+  await expect(fired.appended).rejects.toMatchObject({
+    code: "event-delivery",
+    kind: "append-refused",
+    details: { eventId: fired.eventId },
+  });
+});
+
 test("[CL-D3] an event whose end came while the client was away settles when it is back", async () => {
   const { world, a1, piece, space } = await setup();
   const good = piece.fire("inc");
