@@ -86,7 +86,7 @@ export const SERVING_FIGURES: Readonly<Record<FigurePath<Required<ServingStats>>
   "events.skippedIdempotent": counter("Duplicates of consumed events that were passed over."),
   "events.drainInFlightSkips": counter("Entries met again while their copy was in flight."),
   "events.visibilityBarriers": counter("Attempts to make lagging entries visible to a replica."),
-  "events.visibilityRecoveries": counter("Such attempts that did."),
+  "events.visibilityRecoveries": counter("Entries that such attempts made visible."),
   "events.visibilityDeferrals": counter("Scans that stopped at an entry still not visible."),
   "events.deferredRescansArmed": counter("Backstops that a deferral armed."),
   "events.deferredRescansFired": counter("Backstops that fired."),

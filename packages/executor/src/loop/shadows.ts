@@ -1,4 +1,10 @@
-import { instanceKey, type AcceptedCommit, type InstanceKey, type Seq } from "@tidemark/protocol";
+import {
+  instanceKey,
+  type AcceptedCommit,
+  type InstanceKey,
+  type LayeredView,
+  type Seq,
+} from "@tidemark/protocol";
 
 /** A commit of somebody else's whose writes do not show yet. */
 interface Shadowed {
@@ -11,15 +17,16 @@ interface Shadowed {
  * was derived from them, and W stays below them. The end of the wave that holds the write takes it away.
  */
 export class Shadows {
-  readonly #view: { has(key: InstanceKey): boolean };
+  readonly #view: Pick<LayeredView, "has" | "size">;
   #hidden: readonly Shadowed[] = [];
 
-  constructor(view: { has(key: InstanceKey): boolean }) {
+  constructor(view: Pick<LayeredView, "has" | "size">) {
     this.#view = view;
   }
 
   /** The replica took in a commit of somebody else's. */
   over({ seq, changes }: Pick<AcceptedCommit, "seq" | "changes">): void {
+    if (this.#view.size === 0) return;
     const keys = changes
       .map(({ id, scopeKey }) => instanceKey(id, scopeKey))
       .filter((key) => this.#view.has(key));
