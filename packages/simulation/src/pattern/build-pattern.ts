@@ -26,6 +26,12 @@ import type { PatternFile } from "../scenario/file.js";
 import { evaluate, type EvaluationScope, type Resolved } from "./evaluate.js";
 import { requireServed, runOperations } from "./operations.js";
 
+/** Told of the body of every handler's run, by the key of its event (seed 003). */
+export interface HandlerWatch {
+  begins(key: string): void;
+  ends(key: string, how: "ok" | "throws"): void;
+}
+
 /** The runtime that a pattern is built for: each has counters and posture of its own. */
 export interface PatternHost {
   /** Spends virtual time; does nothing in a client's run. */
@@ -36,6 +42,7 @@ export interface PatternHost {
   streamLink(address: string): Link;
   grantee(user: string): Grantee;
   pattern(name: string): Pattern;
+  readonly watch?: HandlerWatch;
   /** A handler made a piece: from now on the file may name it. */
   pieceCreated(name: string, pattern: string, id: string): void;
 }
@@ -131,17 +138,19 @@ class PatternBody {
     const operations = this.#file.handlers?.[name] ?? [];
     const stream = handler(handlerNodeName(this.#file, name), anything, (payload, ctx) => {
       this.#count(`${name}\u0000handler`);
-      return runOperations(operations, {
-        ctx,
-        cell: (node) => ctx.cell(this.#node(node) as Cell<unknown>),
-        stream: (node) => ctx.stream(this.#stream(node)),
-        linkOf: (address) => this.#host.streamLink(address),
-        grantee: (user) => this.#host.grantee(user),
-        value: (expression) =>
-          evaluate(expression, this.#handlerScope(`${name}\u0000handler`, payload, ctx)),
-        waitFor: (gate) => this.#host.waitFor(gate),
-        createPiece: (piece, patternName) => this.#createPiece(ctx, piece, patternName),
-      });
+      return watched(this.#host.watch, ctx.eventKey(), () =>
+        runOperations(operations, {
+          ctx,
+          cell: (node) => ctx.cell(this.#node(node) as Cell<unknown>),
+          stream: (node) => ctx.stream(this.#stream(node)),
+          linkOf: (address) => this.#host.streamLink(address),
+          grantee: (user) => this.#host.grantee(user),
+          value: (expression) =>
+            evaluate(expression, this.#handlerScope(`${name}\u0000handler`, payload, ctx)),
+          waitFor: (gate) => this.#host.waitFor(gate),
+          createPiece: (piece, patternName) => this.#createPiece(ctx, piece, patternName),
+        }),
+      );
     });
     this.#streams.set(name, stream);
   }
@@ -216,6 +225,26 @@ class PatternBody {
     const stream = this.#streams.get(name);
     if (!stream) throw new Error(`the pattern has no handler "${name}"`);
     return stream;
+  }
+}
+
+/** Runs a handler's body and tells who watches when it began and how it ended, whatever it returns or throws. */
+function watched<T>(watch: HandlerWatch | undefined, key: string, body: () => T): T {
+  if (watch === undefined) return body();
+  watch.begins(key);
+  const ends = (how: "ok" | "throws"): void => watch.ends(key, how);
+  try {
+    const result = body();
+    if (result instanceof Promise)
+      result.then(
+        () => ends("ok"),
+        () => ends("throws"),
+      );
+    else ends("ok");
+    return result;
+  } catch (error) {
+    ends("throws");
+    throw error;
   }
 }
 

@@ -222,11 +222,9 @@ const ACTIONS: Actions = {
   stop: (world, { value }) => world.stopProcess(value),
   start: (world, { value }) => world.startProcess(value),
   suspend: async (world, { value, beside: { ms = 0 } }) => {
-    const { clock } = world.requireProcess(value);
-    clock.suspend();
+    world.freeze(value);
     await world.advance(ms);
-    clock.resume();
-    await world.advance(0);
+    await world.thaw(value);
   },
   clock: (world, { value: [name, ms] }) => {
     world.requireProcess(name).clock.setWallOffset(ms);

@@ -12,6 +12,7 @@ import {
 import type { ScenarioClient } from "../world/client.js";
 import type { World } from "../world/world.js";
 import { BOARD_CELLS, DERIVED } from "./board.js";
+import { TraceCheck } from "../trace/trace-check.js";
 import { differ } from "./differ.js";
 import { LeaseLedger } from "./ledger.js";
 import { type Complain, Oracle } from "./oracle.js";
@@ -33,6 +34,8 @@ export class Judge {
   readonly findings: Finding[] = [];
   readonly witness: Witness;
   readonly ledger: LeaseLedger;
+  /** The trace against the model of wave, lease and drain. */
+  readonly model: TraceCheck;
   readonly oracles = new Map<string, Oracle>();
   readonly #world: () => World;
   readonly #watchers = new Set<string>();
@@ -42,6 +45,10 @@ export class Judge {
     this.#world = world;
     this.witness = new Witness(this.complain, (event) => this.#fired(event));
     this.ledger = new LeaseLedger(clock as never, this.complain);
+    this.model = new TraceCheck(
+      (space) => this.#oracleOf(space)?.demandedFrom !== undefined,
+      (_space, text) => this.complain("model", text),
+    );
   }
 
   readonly complain: Complain = (rule, what) => {
@@ -75,7 +82,9 @@ export class Judge {
     for (const [name, oracle] of this.oracles) {
       const observer = this.#world().observer(name);
       const commits = observer.commitsSince(oracle.head);
-      this.ledger.judge(this.#world().places.space(name), commits);
+      const space = this.#world().places.space(name);
+      this.ledger.judge(space, commits);
+      this.model.compare(space, commits);
       oracle.read(commits);
       if (!oracle.compacted) this.#judgeFrontiers(name, oracle);
     }

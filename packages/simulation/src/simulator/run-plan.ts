@@ -3,6 +3,9 @@ import { StepFailure } from "../run/failure.js";
 import { act } from "../run/steps.js";
 import { parseScenario, type Scenario } from "../scenario/file.js";
 import type { Step } from "../scenario/steps.js";
+import type { Observation } from "../trace/observation.js";
+import { Recorder } from "../trace/recorder.js";
+import type { WorldWatch } from "../world/watch.js";
 import { World } from "../world/world.js";
 import { Coverage } from "./coverage.js";
 import { type Finding, Judge } from "./judge.js";
@@ -35,6 +38,10 @@ export interface PlanResult {
   readonly work: Work;
   readonly coverage: Coverage;
   readonly trace: readonly string[];
+  /** What was seen of the system, where it was asked for. */
+  readonly observed: readonly Observation[];
+  /** How often the system took each transition of the model. */
+  readonly transitions: ReadonlyMap<string, number>;
   /** The steps as they were done: those that meant nothing left out, what calmed the world put in. */
   readonly done: readonly RawStep[];
 }
@@ -73,9 +80,15 @@ export function emptyWork(): Work {
 }
 
 /** Runs a plan on the real parts and judges it after every step. Never rejects. */
-export async function runPlan(plan: PlanFile): Promise<PlanResult> {
-  const run = new PlanRun(plan);
+export async function runPlan(plan: PlanFile, options: RunOptions = {}): Promise<PlanResult> {
+  const run = new PlanRun(plan, options);
   return run.run();
+}
+
+/** What a run keeps beside its findings. */
+export interface RunOptions {
+  /** Keeps everything that was observed: for whoever looks at a trace again. */
+  readonly observe?: boolean;
 }
 
 class PlanRun {
@@ -83,6 +96,8 @@ class PlanRun {
   readonly #scenario: Scenario;
   readonly #world: World;
   readonly #judge: Judge;
+  readonly #recorder: Recorder;
+  readonly #observed: Observation[] = [];
   readonly #coverage = new Coverage();
   readonly #trace: string[] = [];
   readonly #done: RawStep[] = [];
@@ -90,7 +105,7 @@ class PlanRun {
   readonly #demoted = new Map<string, RawStep>();
   #alive = "";
 
-  constructor(plan: PlanFile) {
+  constructor(plan: PlanFile, { observe = false }: RunOptions) {
     this.#plan = plan;
     this.#scenario = parseScenario(plan.id, plan);
     this.#world = new World(this.#scenario, {
@@ -99,15 +114,35 @@ class PlanRun {
       maxImmediates: MOST_IMMEDIATES,
       trace: (line) => this.#trace.push(line),
       watch: {
-        gate: (gate, met) => this.#coverage.note(gate, met),
+        ...this.#watches(),
         client: (client, file) => {
           this.#judge.join(client, file.watch === undefined);
           this.#judge.witness.join(client, file);
         },
-        store: (process, engine) => this.#judge.ledger.watch(process, engine),
       },
     });
     this.#judge = new Judge(this.#world.clock, () => this.#world);
+    this.#recorder = new Recorder(this.#world.clock, (observation) => {
+      if (observe) this.#observed.push(observation);
+      this.#judge.model.see(observation);
+    });
+  }
+
+  /** What is observed goes to the model; gates and stores also to whoever counts them. */
+  #watches(): WorldWatch {
+    return {
+      gate: (gate, met, at) => {
+        this.#coverage.note(gate, met);
+        this.#recorder.gate(gate, met, at);
+      },
+      store: (process, engine) => {
+        this.#judge.ledger.watch(process, engine);
+        this.#recorder.store(process, engine);
+      },
+      process: (name, what, holder) => this.#recorder.process(name, what, holder),
+      handlers: (process) => this.#recorder.handlers(process),
+      theft: (space, holder, ttlMs) => this.#recorder.theft(space, holder, ttlMs),
+    };
   }
 
   async run(): Promise<PlanResult> {
@@ -123,6 +158,8 @@ class PlanRun {
       work: this.#work,
       coverage: this.#coverage,
       trace: this.#trace,
+      observed: this.#observed,
+      transitions: this.#judge.model.taken,
       done: this.#done,
     };
   }

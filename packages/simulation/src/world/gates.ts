@@ -31,11 +31,15 @@ export interface GateTarget {
   readonly times?: number | undefined;
 }
 
-/** What an arrival at a gate met: nothing, or what was set there. */
-export type GateEncounter = "pass" | "hold" | "fail" | "crash";
+/** What an arrival at a gate met: nothing, or what was set there. `left`: who was held goes on. */
+export type GateEncounter = "pass" | "hold" | "fail" | "crash" | "left";
 
-/** Told of every arrival of a running process. */
-export type GateWatcher = (gate: GateName, met: GateEncounter) => void;
+/** Told of every arrival of a running process, before anything comes of it. */
+export type GateWatcher = (
+  gate: GateName,
+  met: GateEncounter,
+  at: GatePoint & { readonly process: string },
+) => void;
 
 /**
  * The gates of every server process of a world. An arrival is taken by the first setting that matches it, in the order
@@ -56,7 +60,10 @@ export class WorldGates {
   forProcess(name: string, crash: () => void): Gates {
     this.#running.set(name, crash);
     for (const setting of this.#settings) setting.owner ??= name;
-    return { pass: (gate, at) => this.#pass(name, gate, at) };
+    // What promises of a dead process still reach on the real machine, they reach for ever, also once a successor has its name.
+    const pass: Gates["pass"] = (gate, at) =>
+      this.#running.get(name) === crash ? this.#pass(name, gate, at) : NEVER;
+    return { pass };
   }
 
   /** The process is gone: what waited at its gates never goes on, and what was set on it is void. */
@@ -137,8 +144,7 @@ export class WorldGates {
 
   #pass(process: string, gate: GateName, at: GatePoint): Promise<void> | undefined {
     const setting = this.#settings.find((each) => matches(each, gate, at));
-    if (!this.#running.has(process)) return undefined;
-    this.#watcher?.(gate, setting?.effect.kind ?? "pass");
+    this.#watcher?.(gate, setting?.effect.kind ?? "pass", { ...at, process });
     if (!setting) return undefined;
     this.#spend(setting);
     switch (setting.effect.kind) {
@@ -148,7 +154,11 @@ export class WorldGates {
         this.#running.get(process)?.();
         return new Promise(() => undefined);
       case "hold":
-        return new Promise((go) => {
+        return new Promise((resolve) => {
+          const go = (): void => {
+            this.#watcher?.(gate, "left", { ...at, process });
+            resolve();
+          };
           const waiter = { gate, space: at.space, process, go };
           this.#waiters.push(waiter);
           this.#arrived?.(waiter);
@@ -165,6 +175,8 @@ export class WorldGates {
     return this.#waiters.find((each) => each.gate === gate && (!space || each.space === space));
   }
 }
+
+const NEVER: Promise<void> = new Promise(() => undefined);
 
 function matches(setting: Setting, gate: GateName, at: GatePoint): boolean {
   return (

@@ -22,36 +22,37 @@ import {
 
 /** Reads a space's store over a connection of its own: what it sees is what is durable. */
 export class StoreObserver {
-  readonly #engine: Engine;
+  /** For whoever watches what is done through it; it commits nothing. */
+  readonly engine: Engine;
   readonly #driver: SqlDriver;
 
   constructor(dir: string, space: SpaceId, storeClock: Clock, random: Random) {
     this.#driver = openBetterSqlite3({ path: storeFileOf(dir, space) });
-    this.#engine = openEngine({ driver: this.#driver, space, storeClock, random });
+    this.engine = openEngine({ driver: this.#driver, space, storeClock, random });
   }
 
   read(id: DocId, scopeKey: ScopeKey): Held {
-    return this.#engine.read(id, scopeKey);
+    return this.engine.read(id, scopeKey);
   }
 
   head(): Seq {
-    return this.#engine.head();
+    return this.engine.head();
   }
 
   watermark(): Seq {
-    return this.#engine.watermark();
+    return this.engine.watermark();
   }
 
   /** Runs the compaction of streams, as the loop does at quiet moments. */
   compact(policy: Partial<CompactionPolicy>): void {
-    this.#engine.compact(policy);
+    this.engine.compact(policy);
   }
 
   /** Every commit above `seq`, in order. */
   commitsSince(seq: Seq): AcceptedCommit[] {
     const commits: AcceptedCommit[] = [];
     for (let from = seq; ;) {
-      const page = this.#engine.commitsSince(from, PAGE);
+      const page = this.engine.commitsSince(from, PAGE);
       commits.push(...page);
       const last = page[page.length - 1];
       if (!last || page.length < PAGE) return commits;
@@ -60,17 +61,17 @@ export class StoreObserver {
   }
 
   entries(stream: DocId, event: EventId): readonly StreamEntry[] {
-    return this.#engine.entries.byEvent(stream, event);
+    return this.engine.entries.byEvent(stream, event);
   }
 
   /** `eventWatermark` of a stream. */
   frontier(stream: DocId): Seq {
-    return this.#engine.entries.frontier(stream);
+    return this.engine.entries.frontier(stream);
   }
 
   /** The holder of a live lease. */
   liveHolder(): string | undefined {
-    const row = this.#engine.lease.current();
+    const row = this.engine.lease.current();
     return row?.live ? row.holder : undefined;
   }
 
@@ -81,7 +82,7 @@ export class StoreObserver {
   }
 
   close(): void {
-    this.#engine.close();
+    this.engine.close();
   }
 }
 

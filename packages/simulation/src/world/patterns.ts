@@ -1,6 +1,6 @@
 import type { DocId } from "@tidemark/protocol";
 import { type Pattern, PatternRegistry } from "@tidemark/runtime";
-import { buildPattern, type PatternHost } from "../pattern/build-pattern.js";
+import { buildPattern, type HandlerWatch, type PatternHost } from "../pattern/build-pattern.js";
 import type { Scenario } from "../scenario/file.js";
 import type { Places } from "./places.js";
 
@@ -17,9 +17,10 @@ export class WorldPatterns {
     this.#spend = spend;
   }
 
-  /** For a server process: runs spend virtual time and wait where the file says so. */
-  forServer(): PatternRegistry {
-    return this.#registry({ busy: this.#spend, waitFor: (name) => this.#waitFor(name) });
+  /** For a server process: runs spend virtual time and wait where the file says so, and are told to who watches. */
+  forServer(watch?: HandlerWatch): PatternRegistry {
+    const posture = { busy: this.#spend, waitFor: (name: string) => this.#waitFor(name) };
+    return this.#registry(watch === undefined ? posture : { ...posture, watch });
   }
 
   /** For a client: its runs spend no time and wait for nothing. */
@@ -34,7 +35,7 @@ export class WorldPatterns {
     for (const resolve of waiting) resolve();
   }
 
-  #registry(posture: Pick<PatternHost, "busy" | "waitFor">): PatternRegistry {
+  #registry(posture: Pick<PatternHost, "busy" | "waitFor" | "watch">): PatternRegistry {
     const registry = new PatternRegistry();
     const built = new Map<string, Pattern>();
     const host: PatternHost = {

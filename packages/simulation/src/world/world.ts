@@ -1,8 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ServingPolicy } from "@tidemark/executor";
-import type { Engine } from "@tidemark/memory-engine";
 import {
   type DocId,
   type JsonValue,
@@ -15,18 +13,21 @@ import {
 } from "@tidemark/protocol";
 import { VirtualClock } from "@tidemark/protocol/testing";
 import { StepFailure } from "../run/failure.js";
-import type { ClientFile, PolicyFile, Scenario } from "../scenario/file.js";
+import type { ClientFile, Scenario } from "../scenario/file.js";
 import { parseAddress } from "../scenario/address.js";
 import { type NamedEvent, ScenarioClient, type Watched } from "./client.js";
-import { type GateWatcher, WorldGates } from "./gates.js";
+import { WorldGates } from "./gates.js";
 import { completedRuns, landingAnswers, sumCounter } from "./inspect.js";
 import { foundSpace, ownerOf } from "./found-space.js";
-import { BEFORE_ALL, StoreObserver } from "./observer.js";
+import type { StoreObserver } from "./observer.js";
 import { WorldLoads } from "./loads.js";
 import { WorldPatterns } from "./patterns.js";
 import { hashOf, Places } from "./places.js";
 import { ServerProcess } from "./process.js";
+import { servingPolicy } from "./serving-policy.js";
+import { WorldStores } from "./stores.js";
 import { type Listener, switchedTransport, type TransportKind } from "./switchboard.js";
+import type { ProcessChange, WorldWatch } from "./watch.js";
 
 /** How a world is made. */
 export interface WorldOptions {
@@ -37,15 +38,6 @@ export interface WorldOptions {
   readonly maxImmediates?: number;
   /** For whoever judges the world from outside while it runs. */
   readonly watch?: WorldWatch | undefined;
-}
-
-/** What a world tells a judge. It changes nothing and decides nothing. */
-export interface WorldWatch {
-  readonly gate?: GateWatcher;
-  /** A client has been made and has not yet opened anything. */
-  readonly client?: (client: ScenarioClient, file: ClientFile) => void;
-  /** A process has opened a store. */
-  readonly store?: (process: string, engine: Engine) => void;
 }
 
 const SETTLE_LIMIT_MS = 5_000;
@@ -68,7 +60,7 @@ export class World {
   readonly #options: WorldOptions;
   readonly #dir: string;
   readonly #processes: ServerProcess[] = [];
-  readonly #observers = new Map<string, StoreObserver>();
+  readonly #stores: WorldStores;
   readonly #watched = new Map<string, ClientFile>();
   readonly #patterns: WorldPatterns;
   #lives = 0;
@@ -84,6 +76,13 @@ export class World {
     this.#patterns = new WorldPatterns(scenario, this.places, (ms) => this.clock.spend(ms));
     this.gates = new WorldGates(options.watch?.gate);
     this.#dir = mkdtempSync(join(tmpdir(), "tidemark-scenario-"));
+    this.#stores = new WorldStores({
+      dir: this.#storesDir,
+      clock: this.clock,
+      random: () => this.#random("observer"),
+      idOf: (name) => this.places.space(name),
+      watch: options.watch?.store,
+    });
   }
 
   /** Makes the spaces and pieces of the file, then starts the server and connects the clients. */
@@ -105,7 +104,7 @@ export class World {
   async end(): Promise<void> {
     for (const client of this.clients.values()) client.drop();
     for (const process of this.#processes) await process.dispose();
-    for (const observer of this.#observers.values()) observer.close();
+    this.#stores.close();
     rmSync(this.#dir, { recursive: true, force: true });
   }
 
@@ -164,8 +163,13 @@ export class World {
     if (this.process(name)?.alive) throw new Error(`process "${name}" is running`);
     const process = this.#makeProcess(name, true);
     this.#processes.push(process);
+    this.#changed(process, "starts");
     await process.start();
     await this.drain();
+  }
+
+  #changed(process: ServerProcess, what: ProcessChange): void {
+    this.#options.watch?.process?.(process.name, what, process.host?.holder ?? "");
   }
 
   /** The latest process of a name. */
@@ -186,14 +190,33 @@ export class World {
 
   crash(name: string): void {
     this.trace(`process ${name} dies`);
-    this.process(name)?.crash();
+    const process = this.process(name);
+    if (process?.alive) this.#changed(process, "dies");
+    process?.crash();
     this.gates.processEnded(name);
   }
 
   async stopProcess(name: string): Promise<void> {
-    await this.until(this.requireProcess(name).stop(), `stopping ${name}`);
+    const process = this.requireProcess(name);
+    await this.until(process.stop(), `stopping ${name}`);
+    this.#changed(process, "stops");
     this.gates.processEnded(name);
     await this.drain();
+  }
+
+  /** The process does nothing from now on, and time goes on around it. */
+  freeze(name: string): void {
+    const process = this.requireProcess(name);
+    this.#changed(process, "stands still");
+    process.clock.suspend();
+  }
+
+  /** Its overdue timers fire in order. */
+  async thaw(name: string): Promise<void> {
+    const process = this.requireProcess(name);
+    this.#changed(process, "goes on");
+    process.clock.resume();
+    await this.advance(0);
   }
 
   #makeProcess(name: string, serving: boolean): ServerProcess {
@@ -208,7 +231,9 @@ export class World {
       storesDir: this.#storesDir,
       onStore: (engine) => this.#options.watch?.store?.(name, engine),
       transport: serving ? this.#options.transport : "loopback",
-      patterns: this.#patterns.forServer(),
+      patterns: this.#patterns.forServer(
+        serving ? this.#options.watch?.handlers?.(name) : undefined,
+      ),
       policy: servingPolicy(this.#scenario.policy),
       loads: this.loads,
       serving,
@@ -306,19 +331,12 @@ export class World {
 
   /** What is durable in a space. */
   observer(space: string): StoreObserver {
-    const known = this.#observers.get(space);
-    if (known) return known;
-    const id = this.places.space(space);
-    const observer = new StoreObserver(this.#storesDir, id, this.clock, this.#random("observer"));
-    this.#observers.set(space, observer);
-    return observer;
+    return this.#stores.observer(space);
   }
 
   /** W and the highest seq that is not the loop's own. */
   coverage(space: string): { readonly watermark: number; readonly input: number } {
-    const observer = this.observer(space);
-    const inputs = observer.commitsSince(BEFORE_ALL).filter((commit) => commit.class !== "derived");
-    return { watermark: observer.watermark(), input: inputs[inputs.length - 1]?.seq ?? 0 };
+    return this.#stores.coverage(space);
   }
 
   observerOf(space: SpaceId): StoreObserver {
@@ -422,12 +440,7 @@ export class World {
   }
 
   compact(space: string): void {
-    const { compactAfterEntries, compactAfterMs, compactMaxEntries } = this.#scenario.policy ?? {};
-    this.observer(space).compact({
-      ...(compactAfterEntries === undefined ? {} : { compactAfterEntries }),
-      ...(compactAfterMs === undefined ? {} : { compactAfterMs }),
-      ...(compactMaxEntries === undefined ? {} : { compactMaxEntries }),
-    });
+    this.#stores.compact(space, this.#scenario.policy);
   }
 
   #nameOf(space: SpaceId): string {
@@ -473,14 +486,6 @@ export class World {
   #random(name: string): Random {
     return seededRandom(hashOf(`${this.#options.seed} ${name}`));
   }
-}
-
-/** The serving loop's part of a file's policy. */
-function servingPolicy(policy: PolicyFile = {}): Partial<ServingPolicy> {
-  const { appendPacing: _, ...rest } = policy;
-  return Object.fromEntries(
-    Object.entries(rest).filter(([, value]) => value !== undefined),
-  ) as Partial<ServingPolicy>;
 }
 
 /** A turn of the real event loop: sockets need one. */

@@ -1,0 +1,24 @@
+import type { Engine } from "@tidemark/memory-engine";
+import type { SpaceId } from "@tidemark/protocol";
+import type { HandlerWatch } from "../pattern/build-pattern.js";
+import type { ClientFile } from "../scenario/file.js";
+import type { ScenarioClient } from "./client.js";
+import type { GateWatcher } from "./gates.js";
+
+/** What a world tells a judge. It changes nothing and decides nothing. */
+export interface WorldWatch {
+  readonly gate?: GateWatcher;
+  /** A client has been made and has not yet opened anything. */
+  readonly client?: (client: ScenarioClient, file: ClientFile) => void;
+  /** A process has opened a store. */
+  readonly store?: (process: string, engine: Engine) => void;
+  /** A process began, ended, stands still or goes on; `holder` is who it is to the lease. */
+  readonly process?: (name: string, what: ProcessChange, holder: string) => void;
+  /** The bodies of the handlers that a process runs. */
+  readonly handlers?: (process: string) => HandlerWatch;
+  /** Somebody wrote the lease row of a space by hand. */
+  readonly theft?: (space: SpaceId, holder: string, ttlMs: number) => void;
+}
+
+/** What becomes of a process. */
+export type ProcessChange = "starts" | "dies" | "stops" | "stands still" | "goes on";
