@@ -1,5 +1,11 @@
 import type { Engine, EngineTx } from "@tidemark/memory-engine";
-import { type AcceptedCommit, type Clock, isTidemarkError } from "@tidemark/protocol";
+import {
+  type AcceptedCommit,
+  type Clock,
+  type DocId,
+  isTidemarkError,
+  type SpaceId,
+} from "@tidemark/protocol";
 import type { WorldWatch } from "../world/watch.js";
 import { changesAhead } from "./behind.js";
 import type { Observation } from "./observation.js";
@@ -21,6 +27,8 @@ export class Recorder implements Watches {
   readonly #tell: (observation: Observation) => void;
   readonly #watched = new WeakSet<Engine>();
   readonly #lives = new Map<string, object>();
+  /** Streams that something was ever appended to: one of which nothing was consumed has no frontier to be found by. */
+  readonly #streams = new Map<SpaceId, Set<DocId>>();
 
   constructor(clock: Pick<Clock, "now">, tell: (observation: Observation) => void) {
     this.#clock = clock;
@@ -61,6 +69,12 @@ export class Recorder implements Watches {
     this.#tell({ ...observation, at: this.#clock.now() } as Observation);
   }
 
+  #streamsOf(space: SpaceId): Set<DocId> {
+    const known = this.#streams.get(space) ?? new Set();
+    this.#streams.set(space, known);
+    return known;
+  }
+
   #watchLease(process: string, { space, lease }: Engine): void {
     for (const call of ["acquire", "renew"] as const) {
       const original = lease[call].bind(lease);
@@ -87,6 +101,7 @@ export class Recorder implements Watches {
     const tell = (seen: () => void): void => (held === undefined ? seen() : void held.push(seen));
     const told = (commit: AcceptedCommit): void => {
       const behind = commit.watermark === undefined ? [] : changesAhead(engine);
+      for (const { stream } of commit.appends) this.#streamsOf(space).add(stream);
       this.#see({ kind: "commit", space, process, commit, behind });
     };
     engine.transact = (fn, options) => {
@@ -130,9 +145,8 @@ export class Recorder implements Watches {
     engine.compact = (...args) => {
       const result = compact(...args);
       if (result.removed > 0) {
-        const left = entries
-          .frontiers()
-          .flatMap(({ stream }) => entries.list(stream))
+        const left = [...this.#streamsOf(space)]
+          .flatMap((stream) => entries.list(stream))
           .map(({ stream, seq, index }) => ({ stream, seq, index }));
         this.#see({ kind: "compaction", space, left });
       }
