@@ -329,6 +329,21 @@ test("[ME-P9] who sends an event again after a lost answer is told of its end", 
   await t.stop();
 });
 
+test("[ME-P9] who asks for an event and appends it before the answer is told of its end", async () => {
+  const { t, ana, home } = await two();
+  t.gates.fail("push:before", new Error("io"), { times: 1 });
+  const events = [{ stream: STREAM, eventId: event("e1") }];
+  await ana.call("space.open", { space: home, watches: [], events });
+  await ana.append(home, STREAM, { eventId: event("e1") });
+  await t.clock.advance(1_000);
+  expect(ana.frames(home).at(-1)?.entries).toEqual([]);
+  const mark = { stream: STREAM, seq: seq(2), index: 0, eventId: event("e1") };
+  derive(t, home, { marks: [{ ...mark, status: "errored", error: "no" }], watermark: seq(2) });
+  await t.run();
+  expect(ana.frames(home).at(-1)?.entries).toMatchObject([{ eventId: "e1", status: "errored" }]);
+  await t.stop();
+});
+
 test("[ME-P10] who may no longer read is told so, and nothing from then on reaches it (IS-02)", async () => {
   const { t, ana, ben, home } = await two();
   await ben.call("space.open", { space: home, watches: [any("d")] });

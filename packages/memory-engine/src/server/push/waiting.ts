@@ -42,6 +42,9 @@ export class WaitingSenders {
   expect(channel: Channel, stream: DocId, eventId: EventId): void {
     if (channel.closed) return;
     const key = eventKeyOf(stream, eventId);
+    // It asked before it appended, and has not been answered: that nobody knew the event is no news any more.
+    const news = channel.entryNews.get(key);
+    if (news !== undefined && "unknown" in news) channel.entryNews.delete(key);
     channel.expect(key, { stream, eventId });
     const waiting = this.#channels.get(key);
     if (waiting === undefined) this.#channels.set(key, new Set([channel]));
