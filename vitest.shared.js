@@ -10,5 +10,7 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 20_000,
     pool: "threads",
+    // No module holds state, so files of one thread share them: half of a run was importing the same sources again.
+    isolate: false,
   },
 });
