@@ -56,6 +56,7 @@ export { MemoryServer } from "./server/memory-server.js";
 export { DEFAULT_SERVER_POLICY, type ServerPolicy } from "./server/policy.js";
 export type { MemoryServerStats, PushStats, ServerCounts } from "./server/stats.js";
 export type { AccessRequest } from "./server/admission/access.js";
+export type { DirectRequest } from "./server/derived/direct.js";
 export type {
   AccessVerdict,
   AdmissionNotice,
@@ -65,6 +66,7 @@ export type {
   DerivedOptions,
   DerivedPlan,
   DerivedVerdict,
+  DirectVerdict,
   FeedOptions,
   MemoryServerOptions,
   ServedSpace,

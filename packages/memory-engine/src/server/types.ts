@@ -1,12 +1,14 @@
 import type {
   AcceptedCommit,
   Actor,
+  AuthorizationError,
   Clock,
   DerivedBatch,
   DocChange,
   Gates,
   HolderId,
   InstanceKey,
+  Principal,
   Random,
   Seq,
   SpaceId,
@@ -14,6 +16,7 @@ import type {
 } from "@tidemark/protocol";
 import type { Engine, EngineTx } from "../engine-types.js";
 import type { AccessRequest } from "./admission/access.js";
+import type { DirectRequest } from "./derived/direct.js";
 import type { ServerPolicy } from "./policy.js";
 
 /** Where the stores of the spaces are. Opening one that does not exist yet creates it. */
@@ -100,6 +103,19 @@ export type DerivedVerdict =
     }
   | { readonly ok: false; readonly error: TidemarkError };
 
+/** The answer to a direct commit. */
+export type DirectVerdict =
+  | {
+      readonly ok: true;
+      /** Of this commit, or of the one that was made for the same cause before. */
+      readonly seq: Seq;
+      /** Absent where it was made before: nothing was written. */
+      readonly commit: AcceptedCommit | undefined;
+      /** Tells feed and subscribers; does nothing unless the commit was held (`hold: true`). */
+      release(): void;
+    }
+  | { readonly ok: false; readonly error: TidemarkError };
+
 /** The answer to what a run asks of the access list. Anything but a verdict on the request is thrown. */
 export type AccessVerdict =
   | {
@@ -149,6 +165,13 @@ export interface ServedSpace {
    * plan runs in it (seed 001 §2, §3d).
    */
   commitDerived(holder: HolderId, plan: DerivedPlan, options?: DerivedOptions): DerivedVerdict;
+  /** Why the access list, as it stands, denies a principal's writes; `undefined` where it admits them. */
+  checkWrite(principal: Principal): AuthorizationError | undefined;
+  /**
+   * A transaction of the loop's own beside its waves, for somebody who asked: committed as derived, under
+   * the live lease, with their authority and its own reads checked as a client's commit's (seed 001 §3e).
+   */
+  commitDirect(holder: HolderId, request: DirectRequest, options?: DerivedOptions): DirectVerdict;
   /**
    * Decides what a handler's run asks of the access list as if the event's actor had asked, and writes
    * nothing (seed 001 §3d).

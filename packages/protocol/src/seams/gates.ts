@@ -4,6 +4,7 @@ import type { EventId, SpaceId } from "../ids/ids.js";
 export const GATE_NAMES = [
   "append:before-admit",
   "feed:before-apply",
+  "verb:after-commit",
   "drain:before-queue",
   "preflight:before",
   "handler:before-run",

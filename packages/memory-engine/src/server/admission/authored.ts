@@ -10,6 +10,7 @@ import {
   type AcceptedCommit,
   type Actor,
   type AuthoredCommit,
+  type ConfirmedRead,
   type DocOperation,
   type Precondition,
   type SpaceId,
@@ -44,7 +45,7 @@ export function admitAuthored(
   const actor = actorOf(envelope);
   const targets = commit.ops.map((op) => sortedTarget(op));
   checkAuthority(acl, request, targets);
-  checkReads(tx, commit, actor);
+  checkReads(tx, commit.reads, actor);
   checkPreconditions(tx, commit.preconditions ?? [], actor);
   for (const op of commit.ops) applyOne(tx, op, actor);
   tx.remember(replayKeyOf(envelope, commit.localSeq), request.hash);
@@ -79,10 +80,15 @@ function checkAuthority(
   }
 }
 
-function checkReads(tx: EngineTx, commit: AuthoredCommit, actor: Actor): void {
-  if (commit.reads.length === 0) return;
+/**
+ * Whether what was read still stands, per document instance and path.
+ *
+ * @throws ConflictError, ProtocolError
+ */
+export function checkReads(tx: EngineTx, reads: readonly ConfirmedRead[], actor: Actor): void {
+  if (reads.length === 0) return;
   const next = tx.seq();
-  const resolved: ResolvedRead[] = commit.reads.map((read, at) => {
+  const resolved: ResolvedRead[] = reads.map((read, at) => {
     if (read.seq >= next) {
       throw new ProtocolError(
         `read ${at} rests on seq ${read.seq}, which this space has not reached; resync`,

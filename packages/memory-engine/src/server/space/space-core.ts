@@ -3,10 +3,13 @@ import {
   type AcceptedCommit,
   type Cancellable,
   type Clock,
+  type AuthorizationError,
   type Gates,
   type HolderId,
+  type Principal,
   type Seq,
   type SpaceId,
+  type TidemarkError,
 } from "@tidemark/protocol";
 import type { Engine } from "../../engine-types.js";
 import {
@@ -17,6 +20,7 @@ import {
 } from "../admission/access.js";
 import { AclView } from "../admission/acl-view.js";
 import { commitWave } from "../derived/commit.js";
+import { commitDirect, writeRefusal, type DirectRequest } from "../derived/direct.js";
 import { CommitFeed } from "../feed/commit-feed.js";
 import type { ServerPolicy } from "../policy.js";
 import { SpacePush } from "../push/space-push.js";
@@ -30,6 +34,7 @@ import type {
   DerivedOptions,
   DerivedPlan,
   DerivedVerdict,
+  DirectVerdict,
   FeedOptions,
   ServedSpace,
   ServerLog,
@@ -139,23 +144,26 @@ export class SpaceCore implements ServedSpace {
   }
 
   commitDerived(holder: HolderId, plan: DerivedPlan, options: DerivedOptions = {}): DerivedVerdict {
-    let commits: readonly AcceptedCommit[];
-    try {
-      commits = commitWave(this.engine, holder, plan);
-    } catch (error) {
-      // Anything else is a fault of the plan's own code, and the caller's to see as it is.
-      if (!isTidemarkError(error)) throw error;
-      this.#deps.counters.refuse(error.code);
-      return { ok: false, error };
-    }
-    const commit = commits.at(-1);
-    if (commit === undefined) return { ok: true, commit, commits, release: () => undefined };
-    this.#deps.counters.add("derived", commits.length);
-    if (options.hold !== true) {
-      this.#feed.publish(commits);
-      return { ok: true, commit, commits, release: () => undefined };
-    }
-    return { ok: true, commit, commits, release: this.#hold(commits) };
+    const written = this.#attempt(() => commitWave(this.engine, holder, plan));
+    if (!written.ok) return written;
+    const { value: commits } = written;
+    return { ok: true, commits, commit: commits.at(-1), release: this.#derived(commits, options) };
+  }
+
+  checkWrite(principal: Principal): AuthorizationError | undefined {
+    return writeRefusal(this.context, principal);
+  }
+
+  commitDirect(
+    holder: HolderId,
+    request: DirectRequest,
+    options: DerivedOptions = {},
+  ): DirectVerdict {
+    const written = this.#attempt(() => commitDirect(this.context, holder, request));
+    if (!written.ok) return written;
+    const { seq, commit } = written.value;
+    const commits = commit === undefined ? [] : [commit];
+    return { ok: true, seq, commit, release: this.#derived(commits, options) };
   }
 
   checkAccess(request: AccessRequest): AccessVerdict {
@@ -225,6 +233,30 @@ export class SpaceCore implements ServedSpace {
       held: () => this.#holds > 0,
       onDemand: (cause) => this.#tellDemand(cause),
     });
+  }
+
+  /** A refusal as data. Anything but an error of ours is a fault of the plan's own code, and the caller's to see. */
+  #attempt<T>(
+    commit: () => T,
+  ):
+    | { readonly ok: true; readonly value: T }
+    | { readonly ok: false; readonly error: TidemarkError } {
+    try {
+      return { ok: true, value: commit() };
+    } catch (error) {
+      if (!isTidemarkError(error)) throw error;
+      this.#deps.counters.refuse(error.code);
+      return { ok: false, error };
+    }
+  }
+
+  /** Tells of derived commits, now or when the returned function is called. */
+  #derived(commits: readonly AcceptedCommit[], { hold }: DerivedOptions): () => void {
+    if (commits.length === 0) return () => undefined;
+    this.#deps.counters.add("derived", commits.length);
+    if (hold === true) return this.#hold(commits);
+    this.#feed.publish(commits);
+    return () => undefined;
   }
 
   #accepted(commits: readonly AcceptedCommit[]): void {
