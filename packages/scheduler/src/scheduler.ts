@@ -4,7 +4,7 @@ import { recomputeLiveness } from "./demand/liveness.js";
 import { RegistrationError } from "./errors.js";
 import { WATCHING } from "./graph/node.js";
 import { EventQueue } from "./queue/event-queue.js";
-import { ActionNode } from "./run/action-node.js";
+import { ActionNode, GONE } from "./run/action-node.js";
 import { Marker } from "./run/marker.js";
 import { Runner } from "./run/runner.js";
 import { Gate } from "./settle/gate.js";
@@ -41,6 +41,7 @@ export class Scheduler {
   #tail: Promise<unknown> | undefined;
   #announced = false;
   #check: (() => void) | undefined;
+  readonly #sendMarks = (): void => this.#runner.sendMarks();
 
   constructor(options: SchedulerOptions) {
     const { clock, report, passBudget = PASS_BUDGET, sliceMs = SLICE_MS, yielding } = options;
@@ -50,6 +51,7 @@ export class Scheduler {
       marked: (node) => this.#marker.marked(node),
       entered: (node) => this.#marker.marked(node),
       left: (node) => this.#marker.left(node),
+      sendMarks: this.#sendMarks,
     });
     this.#marker.bind(this.#deps);
     this.#runner = new Runner({ passBudget, report }, this.#deps, this.#marker, this.#queue);
@@ -76,8 +78,11 @@ export class Scheduler {
     if (this.#nodes.has(id)) throw this.#refusal(spec, "it is registered already");
     const parent = spec.parent === undefined ? undefined : this.#own(spec.parent);
     if (parent?.registered === false) throw this.#refusal(spec, "its parent is unregistered");
-    const node = new ActionNode(spec, parent);
-    if (spec.gate !== undefined) node.gate = new Gate(this.#options.clock, spec.gate, false);
+    const node = new ActionNode(spec, parent, this.#sendMarks);
+    this.#sendMarks();
+    if (spec.gate !== undefined) {
+      node.restrained().gate = new Gate(this.#options.clock, spec.gate, false);
+    }
     this.#deps.attach(node);
     this.#nodes.set(id, node);
     if (parent !== undefined) (parent.children ??= new Set()).add(node);
@@ -88,10 +93,11 @@ export class Scheduler {
   /** Removes a node and its children, at once: none of them runs again. Twice does nothing. */
   unregister(handle: NodeHandle): void {
     const open = [this.#own(handle)];
+    this.#sendMarks();
     const doomed: ActionNode[] = [];
     for (let node = open.pop(); node !== undefined; node = open.pop()) {
       if (!node.registered) continue;
-      node.registered = false;
+      node.flags |= GONE;
       doomed.push(node);
       if (node.children !== undefined) open.push(...node.children);
     }
@@ -109,6 +115,7 @@ export class Scheduler {
   subscribeClean(handle: NodeHandle, reads: readonly ReadEntry[]): void {
     const node = this.#own(handle);
     if (!node.registered) return;
+    this.#sendMarks();
     this.#runner.subscribeClean(node, reads);
     this.#check?.();
   }
@@ -125,17 +132,21 @@ export class Scheduler {
   /** Makes a node dirty whatever its inputs say. */
   rearm(handle: NodeHandle): void {
     const node = this.#own(handle);
-    if (node.registered) this.#marker.rearm(node);
+    if (!node.registered) return;
+    this.#sendMarks();
+    this.#marker.rearm(node);
   }
 
   /** Adds or withdraws one demand for a document instance; its writer, now or later, is live while there is any. */
   demand(key: InstanceKey, on: boolean): void {
+    this.#sendMarks();
     this.#deps.demand(key, on);
     this.#check?.();
   }
 
   /** Whether the writer of a document has yet to run for what stands; without a writer nothing has. */
   isStale(key: InstanceKey): boolean {
+    this.#sendMarks();
     const writer = this.#deps.index.get(key)?.writer;
     return writer !== undefined && !writer.current;
   }
@@ -158,9 +169,12 @@ export class Scheduler {
   /** Replaces a node's gate; without one the node may run at once. */
   setGate(handle: NodeHandle, gate: GateSpec | undefined): void {
     const node = this.#own(handle);
-    node.gate?.cancel();
-    node.gate = gate === undefined ? undefined : new Gate(this.#options.clock, gate, node.runs > 0);
-    if (node.hold === "gate") this.#marker.unhold(node);
+    this.#sendMarks();
+    const restraint = node.restrained();
+    restraint.gate?.cancel();
+    restraint.gate =
+      gate === undefined ? undefined : new Gate(this.#options.clock, gate, node.runs > 0);
+    if (restraint.hold === "gate") this.#marker.unhold(node);
   }
 
   queueEvent(task: EventTask): void {
@@ -232,7 +246,7 @@ export class Scheduler {
 
   /** Stops every timer. The scheduler is not used afterwards. */
   dispose(): void {
-    for (const node of this.#nodes.values()) node.gate?.cancel();
+    for (const node of this.#nodes.values()) node.restraint?.gate?.cancel();
     this.#marker.dispose();
   }
 

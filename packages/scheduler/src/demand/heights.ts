@@ -1,32 +1,34 @@
-import type { Link } from "../graph/node.js";
 import type { ActionNode } from "../run/action-node.js";
-import type { Port } from "../trigger/port.js";
+import type { Edge } from "./edges.js";
 
 /**
  * Keeps every node above its inputs, so that running in height order runs inputs first. An edge that closes a cycle
  * cannot be kept so; it is remembered as a back edge and tried again when another edge goes.
  */
 export class Heights {
-  readonly #back = new Set<Link>();
+  readonly #back = new Set<Edge>();
 
-  /** Back edges: 0 means the graph has no cycle. */
-  get backEdges(): number {
-    return this.#back.size;
-  }
+  /** The graph has cycles. */
+  cyclic = false;
 
   /** A new edge from the port of `input` to a reader. */
-  added(edge: Link, input: ActionNode): void {
-    if (!this.#raise(input, edge.sub as ActionNode)) this.#back.add(edge);
+  added(edge: Edge, input: ActionNode): void {
+    if (this.#raise(input, edge.reader)) return;
+    this.#back.add(edge);
+    this.cyclic = true;
   }
 
   /** An edge goes. With it a cycle may have ended. */
-  removed(edge: Link): void {
-    if (this.#back.size === 0) return;
-    if (this.#back.delete(edge)) return;
+  removed(edge: Edge): void {
+    if (!this.cyclic) return;
+    if (!this.#back.delete(edge)) this.#tryAgain();
+    this.cyclic = this.#back.size > 0;
+  }
+
+  #tryAgain(): void {
     for (const back of this.#back) {
-      const input = (back.dep as Port).writer;
-      if (input === undefined || this.#raise(input, back.sub as ActionNode))
-        this.#back.delete(back);
+      const input = back.port.writer;
+      if (input === undefined || this.#raise(input, back.reader)) this.#back.delete(back);
     }
   }
 
@@ -49,10 +51,10 @@ export class Heights {
 
   #raiseReaders(node: ActionNode, touched: ActionNode[], open: ActionNode[]): boolean {
     const least = node.nextHeight + 1;
-    for (let toPort = node.subs; toPort !== undefined; toPort = toPort.nextSub) {
-      for (let edge = toPort.sub.subs; edge !== undefined; edge = edge.nextSub) {
-        if (this.#back.size > 0 && this.#back.has(edge)) continue;
-        const reader = edge.sub as ActionNode;
+    for (let port = node.ports; port !== undefined; port = port.nextPort) {
+      for (let edge = port.subs; edge !== undefined; edge = edge.nextSub) {
+        if (this.cyclic && this.#back.has(edge)) continue;
+        const reader = edge.reader;
         if (Math.max(reader.height, reader.nextHeight) >= least) continue;
         if (reader.nextHeight < 0) touched.push(reader);
         reader.nextHeight = least;

@@ -1,6 +1,6 @@
-import { STALE, WATCHING, type Link } from "../graph/node.js";
+import { STALE, WATCHING } from "../graph/node.js";
 import type { ActionNode } from "../run/action-node.js";
-import type { Port } from "../trigger/port.js";
+import type { Edge } from "./edges.js";
 
 export interface LivenessHooks {
   /** A node that must run became live. */
@@ -24,26 +24,26 @@ export class Liveness {
     this.#hooks = hooks;
   }
 
-  edgeAdded(edge: Link): void {
-    const input = (edge.dep as Port).writer;
-    if (input === undefined || !(edge.sub.flags & WATCHING)) return;
+  edgeAdded(edge: Edge): void {
+    const input = edge.port.writer;
+    if (input === undefined || !(edge.reader.flags & WATCHING)) return;
     input.refs++;
     if (!(input.flags & WATCHING)) this.#enter(input);
   }
 
-  edgeRemoved(node: ActionNode, edge: Link): void {
-    const input = (edge.dep as Port).writer;
+  edgeRemoved(node: ActionNode, edge: Edge): void {
+    const input = edge.port.writer;
     if (input === undefined || !(node.flags & WATCHING)) return;
     if (--input.refs > 0 && !this.#hooks.cyclic()) return;
     this.#leaveIfUnneeded([input]);
   }
 
   /** Edges that `node` had until now. All references go before anything is judged: the node itself may leave by it. */
-  edgesRemoved(node: ActionNode, edges: readonly Link[]): void {
+  edgesRemoved(node: ActionNode, edges: readonly Edge[]): void {
     if (!(node.flags & WATCHING)) return;
     const inputs: ActionNode[] = [];
     for (const edge of edges) {
-      const input = (edge.dep as Port).writer;
+      const input = edge.port.writer;
       if (input === undefined) continue;
       input.refs--;
       inputs.push(input);
@@ -77,7 +77,7 @@ export class Liveness {
     for (let node = open.pop(); node !== undefined; node = open.pop()) {
       this.live++;
       for (let edge = node.deps; edge !== undefined; edge = edge.nextDep) {
-        const input = (edge.dep as Port).writer;
+        const input = edge.port.writer;
         if (input === undefined) continue;
         input.refs++;
         if (input.flags & WATCHING) continue;
@@ -107,7 +107,7 @@ export class Liveness {
     }
     for (const node of nodes) {
       for (let edge = node.deps; edge !== undefined; edge = edge.nextDep) {
-        const input = (edge.dep as Port).writer;
+        const input = edge.port.writer;
         if (input === undefined) continue;
         input.refs--;
         open.push(input);
@@ -122,9 +122,9 @@ function orphansAbove(start: ActionNode): ActionNode[] | undefined {
   const seen = new Set([start]);
   for (const node of seen) {
     if (node.roots > 0) return undefined;
-    for (let toPort = node.subs; toPort !== undefined; toPort = toPort.nextSub) {
-      for (let edge = toPort.sub.subs; edge !== undefined; edge = edge.nextSub) {
-        if (edge.sub.flags & WATCHING) seen.add(edge.sub as ActionNode);
+    for (let port = node.ports; port !== undefined; port = port.nextPort) {
+      for (let edge = port.subs; edge !== undefined; edge = edge.nextSub) {
+        if (edge.reader.flags & WATCHING) seen.add(edge.reader);
       }
     }
   }
@@ -142,7 +142,7 @@ export function recomputeLiveness(nodes: Iterable<ActionNode>): Map<ActionNode, 
   }
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     for (let edge = node.deps; edge !== undefined; edge = edge.nextDep) {
-      const input = (edge.dep as Port).writer;
+      const input = edge.port.writer;
       if (input === undefined) continue;
       const known = refs.get(input);
       refs.set(input, (known ?? 0) + 1);

@@ -1,24 +1,28 @@
 import type { ActionId, ScopeKey } from "@tidemark/protocol";
-import { DIRTY, MUTABLE, STALE, WATCHING, type Link, type ReactiveNode } from "../graph/node.js";
-import type { CycleBackoff } from "../settle/cycle-backoff.js";
-import type { Gate } from "../settle/gate.js";
+import type { Edge } from "../demand/edges.js";
+import { DIRTY, MUTABLE, STALE, WATCHING } from "../graph/node.js";
 import type { DocEntry, Port } from "../trigger/port.js";
 import type { NodeHandle, NodeSpec } from "../types.js";
+import { Restraint, type Hold } from "./restraint.js";
 
-/** Why a dirty node does not run now although something demands it. */
-export type Hold = "gate" | "backoff" | "retry";
+/** The node is unregistered. */
+export const GONE = 128;
+/** It has read what it writes: its last values are kept, to know its own from an outsider's. */
+export const READS_OWN = 256;
 
 /**
- * One computation for one instance, as a node of the graph: its dependencies are the ports it read, its subscribers the
- * ports of what it writes. `WATCHING` means live: something demanded needs it.
+ * One computation for one instance, as a node of the graph: it reads ports, and others read the ports of what it writes.
+ * `WATCHING` means live: something demanded needs it.
  */
-export class ActionNode implements ReactiveNode, NodeHandle {
+export class ActionNode implements NodeHandle {
   // What a step looks at comes first: it then touches few lines of memory.
   flags = MUTABLE | DIRTY;
-  deps: Link | undefined = undefined;
-  depsTail: Link | undefined = undefined;
-  subs: Link | undefined = undefined;
+  /** Where others read what it writes, its own reads of that aside. */
+  ports: Port | undefined = undefined;
+  deps: Edge | undefined = undefined;
+  depsTail: Edge | undefined = undefined;
   readonly spec: NodeSpec;
+  restraint: Restraint | undefined = undefined;
   /** Where it is queued: a bucket of the pass queue, or -1. */
   bucket = -1;
   queuePrev: ActionNode | undefined = undefined;
@@ -28,23 +32,12 @@ export class ActionNode implements ReactiveNode, NodeHandle {
   /** The last pass it ran in. */
   lastPass = 0;
   runs = 0;
-  /** While it runs: the edge that the next read will follow if it reads what the run before read. */
-  cursor: Link | undefined = undefined;
+  /** Its own edge to its parent; stands before the reads. */
+  ownerLink: Edge | undefined = undefined;
+
+  portsTail: Port | undefined = undefined;
   /** While it runs: the run that asked for it. */
   caller: ActionNode | undefined = undefined;
-  registered = true;
-  hold: Hold | undefined = undefined;
-  tries = 0;
-  gate: Gate | undefined = undefined;
-  backoff: CycleBackoff | undefined = undefined;
-  /** Somebody waits for this node to come off hold before deciding. */
-  hasBlockedReaders = false;
-  /** It has read what it writes: its last values are kept, to know its own from an outsider's. */
-  readsOwn = false;
-  /** Its own edge to its parent; stands before the reads. */
-  ownerLink: Link | undefined = undefined;
-
-  subsTail: Link | undefined = undefined;
   readonly parent: ActionNode | undefined;
   docs: readonly DocEntry[] = [];
   /** Edges from live subscribers. */
@@ -55,16 +48,16 @@ export class ActionNode implements ReactiveNode, NodeHandle {
   nextHeight = -1;
   /** The last walk of a pull that met it. */
   walk = 0;
-  /** How often in a row it was dirtied by another node after it ran in the same pass. */
-  streak = 0;
-  streakEpoch = 0;
   /** What its children subscribe to, so that parents go first. */
   ownerPort: Port | undefined = undefined;
   children: Set<ActionNode> | undefined = undefined;
 
-  constructor(spec: NodeSpec, parent: ActionNode | undefined) {
+  readonly #sendMarks: () => void;
+
+  constructor(spec: NodeSpec, parent: ActionNode | undefined, sendMarks: () => void) {
     this.spec = spec;
     this.parent = parent;
+    this.#sendMarks = sendMarks;
   }
 
   get action(): ActionId {
@@ -75,16 +68,30 @@ export class ActionNode implements ReactiveNode, NodeHandle {
     return this.spec.instance;
   }
 
+  get registered(): boolean {
+    return !(this.flags & GONE);
+  }
+
   get current(): boolean {
-    return this.registered && !(this.flags & STALE);
+    this.#sendMarks();
+    return !(this.flags & (STALE | GONE));
   }
 
   get live(): boolean {
     return (this.flags & WATCHING) !== 0;
   }
 
+  get hold(): Hold | undefined {
+    return this.restraint?.hold;
+  }
+
   /** For reports: the action, and the instance where it is not the space's. */
   get name(): string {
     return this.instance === "space" ? this.action : `${this.action} [${this.instance}]`;
+  }
+
+  /** Its restraint, from now on. */
+  restrained(): Restraint {
+    return (this.restraint ??= new Restraint());
   }
 }

@@ -4,9 +4,12 @@ import { DIRTY, PENDING, RECURSED, RUNNING, STALE, WATCHING } from "../graph/nod
 import { CycleBackoff } from "../settle/cycle-backoff.js";
 import { cycleError, cycleKey, cycleThrough } from "../settle/cycle-path.js";
 import type { PassQueue } from "../settle/pass-queue.js";
-import type { Port } from "../trigger/port.js";
 import type { SchedulerReport } from "../types.js";
 import type { ActionNode } from "./action-node.js";
+import type { Restraint } from "./restraint.js";
+
+/** With none of these but the last, a node is current, live and at rest. */
+const MARKS = STALE | RUNNING | RECURSED | WATCHING;
 
 export interface MarkerOptions {
   readonly clock: Clock;
@@ -29,6 +32,8 @@ export class Marker {
   readonly #retries: ActionNode[] = [];
   readonly #resting = new Set<CycleBackoff>();
   readonly #reported = new Set<string>();
+  /** Some nodes that are queued or run have not marked their readers yet. */
+  unsent = false;
   /** Rises at every rest: counts of what happened before it no longer matter. */
   epoch = 0;
   /** Live nodes that wait for their gate. */
@@ -58,33 +63,46 @@ export class Marker {
     this.#enqueue(node, this.#outside);
   }
 
-  /** An input of the node changed. `cause` is the node that wrote it, or undefined for the world outside. */
-  dirty(node: ActionNode, cause: ActionNode | undefined): void {
-    if (node.flags & RUNNING) {
+  /**
+   * An input of the node changed. `cause` is the node that wrote it, or undefined for the world outside. `inOrder` says
+   * that what runs next is the lowest of all that is queued, and that heights tell what comes first.
+   */
+  dirty(node: ActionNode, cause: ActionNode | undefined, inOrder: boolean): void {
+    const { flags, restraint } = node;
+    if (inOrder && restraint === undefined && (flags & MARKS) === WATCHING) {
+      // Current and live, as nearly all are: it is queued, and whoever reads it stands above it and comes later. So its
+      // readers need no mark unless somebody looks out of order (see `Runner.sendMarks`), and most never get one.
+      if (node.lastPass !== this.#queue.pass) {
+        node.flags = flags | STALE;
+        this.unsent = true;
+        this.#addNow(node);
+        return;
+      }
+    }
+    if (flags & RUNNING) {
       // Inputs that it pulls move while it runs, and it reads them after they did. Only an outsider comes late.
       if (cause === undefined) node.flags |= STALE;
       return;
     }
-    if (cause !== undefined && node.bucket >= 0 && node.backoff === undefined) {
+    if (cause !== undefined && node.bucket >= 0 && restraint?.backoff === undefined) {
       // Marked and queued already, as nearly all are in the middle of a settle.
       node.flags |= STALE;
-      if (node.tries !== 0) node.tries = 0;
-      node.gate?.changed();
-      return;
-    }
-    if (cause === undefined && isPlain(node)) {
-      // Current, with nothing to look after, as nearly all are when an input moves.
-      if (node.tries !== 0) node.tries = 0;
-      if (node.streak !== 0) node.streak = 0;
-      node.flags |= STALE;
-      if (node.subs !== undefined) this.#deps?.markReaders(node);
-      if (node.flags & WATCHING) this.#enqueue(node, true);
+      if (restraint !== undefined) freshen(restraint);
       return;
     }
     this.#outside = cause === undefined;
-    if (cause === undefined || !node.backoff?.members.has(cause)) this.#news(node, cause);
+    if (cause === undefined || !restraint?.backoff?.members.has(cause)) this.#news(node, cause);
     if (cause !== undefined && this.#spent(node)) this.#cut(node, cycleThrough(node));
     this.#markStale(node);
+    this.#outside = true;
+  }
+
+  /** Sends the marks that were put off, those of the runs on the stack included. */
+  sendMarks(running: ActionNode | undefined): void {
+    this.unsent = false;
+    this.#outside = false;
+    for (let node = running; node !== undefined; node = node.caller) this.#deps?.markReaders(node);
+    this.#queue.eachNow((node) => this.#deps?.markReaders(node));
     this.#outside = true;
   }
 
@@ -93,8 +111,16 @@ export class Marker {
     if (this.#spent(node)) this.#cut(node, cycleThrough(node) ?? [node]);
     node.flags |= STALE;
     this.#outside = false;
+    this.#deps?.markReaders(node);
     if (node.flags & WATCHING) this.#enqueue(node, false);
     this.#outside = true;
+  }
+
+  /** Ran, or was registered as current, and read something that is not current yet; if that changes, it is told. */
+  pending(node: ActionNode): void {
+    node.flags |= PENDING;
+    this.#deps?.markReaders(node);
+    if (node.flags & WATCHING) this.#enqueue(node, this.#outside);
   }
 
   /** Must run, whatever its inputs say. */
@@ -108,7 +134,7 @@ export class Marker {
   again(node: ActionNode): void {
     node.flags |= STALE | RECURSED;
     this.#deps?.markReaders(node);
-    node.hold = "retry";
+    node.restrained().hold = "retry";
     this.#retries.push(node);
   }
 
@@ -122,26 +148,33 @@ export class Marker {
   /** The graph is at rest. */
   rested(): void {
     this.epoch++;
+    this.unsent = false;
   }
 
   /** Whether the gate of a node lets it run now; else it is held until the gate wakes it. */
   gateOpen(node: ActionNode): boolean {
-    const wait = node.gate?.waitMs() ?? 0;
+    const { restraint } = node;
+    if (restraint?.gate === undefined) return true;
+    const wait = restraint.gate.waitMs();
     if (wait <= 0) return true;
     node.flags |= RECURSED;
-    if (node.hold === undefined && node.flags & WATCHING) {
-      node.hold = "gate";
+    if (!(node.flags & WATCHING)) return false;
+    if (restraint.hold === undefined) {
+      restraint.hold = "gate";
       this.gated++;
     }
-    if (node.flags & WATCHING) node.gate?.arm(wait, () => this.unhold(node));
+    restraint.gate.arm(wait, () => this.unhold(node));
     return false;
   }
 
   /** Lets a held node go on. */
   unhold(node: ActionNode): void {
-    if (node.hold === "gate") this.gated--;
-    node.hold = undefined;
-    node.gate?.cancel();
+    const { restraint } = node;
+    if (restraint !== undefined) {
+      if (restraint.hold === "gate") this.gated--;
+      restraint.hold = undefined;
+      restraint.gate?.cancel();
+    }
     if (node.flags & STALE && node.flags & WATCHING) this.#enqueue(node, true);
     else this.unblockReaders(node);
   }
@@ -150,10 +183,10 @@ export class Marker {
   isBlocked(node: ActionNode): boolean {
     let blocked = false;
     for (let edge = node.deps; edge !== undefined; edge = edge.nextDep) {
-      if (!(edge.dep.flags & PENDING)) continue;
-      const input = (edge.dep as Port).writer;
+      if (!edge.port.pending) continue;
+      const input = edge.port.writer;
       if (input === undefined || (input.hold === undefined && !(input.flags & RECURSED))) continue;
-      input.hasBlockedReaders = true;
+      input.restrained().blocks = true;
       blocked = true;
     }
     if (blocked) node.flags |= RECURSED;
@@ -162,12 +195,13 @@ export class Marker {
 
   /** The node was held and is decided now: whoever waited for it looks again. */
   unblockReaders(node: ActionNode): void {
-    if (!node.hasBlockedReaders) return;
-    node.hasBlockedReaders = false;
-    for (let toPort = node.subs; toPort !== undefined; toPort = toPort.nextSub) {
-      for (let edge = toPort.sub.subs; edge !== undefined; edge = edge.nextSub) {
-        const waits = STALE & edge.sub.flags && edge.sub.flags & WATCHING;
-        if (waits) this.#enqueue(edge.sub as ActionNode, true);
+    const { restraint } = node;
+    if (restraint?.blocks !== true) return;
+    restraint.blocks = false;
+    for (let port = node.ports; port !== undefined; port = port.nextPort) {
+      for (let edge = port.subs; edge !== undefined; edge = edge.nextSub) {
+        const { reader } = edge;
+        if (reader.flags & STALE && reader.flags & WATCHING) this.#enqueue(reader, true);
       }
     }
   }
@@ -175,15 +209,18 @@ export class Marker {
   /** No longer live, or gone: nothing is queued or armed for it. */
   left(node: ActionNode): void {
     this.#queue.remove(node);
-    node.gate?.cancel();
-    if (node.hold !== "gate") return;
+    const { restraint } = node;
+    if (restraint === undefined) return;
+    restraint.gate?.cancel();
+    if (restraint.hold !== "gate") return;
     this.gated--;
-    node.hold = undefined;
+    restraint.hold = undefined;
   }
 
   /** The node is unregistered. */
   forget(node: ActionNode): void {
-    if (node.backoff !== undefined) this.#release(node.backoff);
+    const rest = node.restraint?.backoff;
+    if (rest !== undefined) this.#release(rest);
   }
 
   cycle(members: readonly ActionNode[]): void {
@@ -202,13 +239,13 @@ export class Marker {
   #markStale(node: ActionNode): void {
     const { flags } = node;
     node.flags = flags | STALE;
-    node.gate?.changed();
+    node.restraint?.gate?.changed();
     if (!(flags & STALE)) this.#deps?.markReaders(node);
     if (flags & WATCHING) this.#enqueue(node, this.#outside);
   }
 
   #enqueue(node: ActionNode, outside: boolean): void {
-    if (node.hold !== undefined) {
+    if (node.restraint !== undefined && node.restraint.hold !== undefined) {
       node.flags |= RECURSED;
       return;
     }
@@ -217,12 +254,21 @@ export class Marker {
     if (resting) this.#options.wake();
   }
 
+  #addNow(node: ActionNode): void {
+    const resting = this.#queue.size === 0;
+    this.#queue.addNow(node);
+    if (resting) this.#options.wake();
+  }
+
   /** Something new for the node: earlier failures and turns no longer count. */
   #news(node: ActionNode, cause: ActionNode | undefined): void {
-    node.tries = 0;
-    if (cause === undefined) node.streak = 0;
-    if (node.backoff !== undefined && (cause === undefined || node.hold === "backoff")) {
-      this.#release(node.backoff);
+    const { restraint } = node;
+    if (restraint === undefined) return;
+    const { backoff } = restraint;
+    restraint.tries = 0;
+    if (cause === undefined) restraint.streak = 0;
+    if (backoff !== undefined && (cause === undefined || restraint.hold === "backoff")) {
+      this.#release(backoff);
     }
   }
 
@@ -230,28 +276,33 @@ export class Marker {
   #spent(node: ActionNode): boolean {
     if (node.lastPass !== this.#queue.pass || node.flags & DIRTY || node.hold !== undefined)
       return false;
-    if (node.streakEpoch !== this.epoch) {
-      node.streakEpoch = this.epoch;
-      node.streak = 0;
+    const restraint = node.restrained();
+    if (restraint.streakEpoch !== this.epoch) {
+      restraint.streakEpoch = this.epoch;
+      restraint.streak = 0;
     }
-    return ++node.streak >= this.#options.passBudget;
+    return ++restraint.streak >= this.#options.passBudget;
   }
 
   #cut(node: ActionNode, members: readonly ActionNode[] | undefined): void {
+    const own = node.restrained();
     if (members === undefined) {
       // Fed often, but not by itself: events kept coming while it was worked on.
-      node.streak = 0;
+      own.streak = 0;
       return;
     }
-    const before = node.backoff?.releasedIn === this.epoch ? node.backoff : undefined;
+    const before = own.backoff?.releasedIn === this.epoch ? own.backoff : undefined;
     const rest = new CycleBackoff(new Set(members), before);
     this.cuts++;
     this.#resting.add(rest);
     for (const member of members) {
-      if (member.backoff !== undefined && member.backoff !== rest) this.#release(member.backoff);
+      const restraint = member.restrained();
+      if (restraint.backoff !== undefined && restraint.backoff !== rest) {
+        this.#release(restraint.backoff);
+      }
       this.#queue.remove(member);
-      member.backoff = rest;
-      member.hold = "backoff";
+      restraint.backoff = rest;
+      restraint.hold = "backoff";
       if (member.flags & STALE) member.flags |= RECURSED;
     }
     this.cycle(members);
@@ -265,20 +316,24 @@ export class Marker {
   #release(rest: CycleBackoff): void {
     rest.cancel();
     this.#letGo(rest);
-    for (const member of rest.members) if (member.backoff === rest) member.backoff = undefined;
+    for (const { restraint } of rest.members) {
+      if (restraint?.backoff === rest) restraint.backoff = undefined;
+    }
   }
 
   #letGo(rest: CycleBackoff): void {
     if (!this.#resting.delete(rest)) return;
     for (const member of rest.members) {
-      if (member.backoff !== rest) continue;
-      member.streak = 0;
-      if (member.hold === "backoff") this.unhold(member);
+      const { restraint } = member;
+      if (restraint?.backoff !== rest) continue;
+      restraint.streak = 0;
+      if (restraint.hold === "backoff") this.unhold(member);
     }
   }
 }
 
-function isPlain(node: ActionNode): boolean {
-  const marks = node.flags & (STALE | RUNNING | RECURSED);
-  return marks === 0 && node.backoff === undefined && node.gate === undefined;
+/** An input moved: earlier failures no longer count, and the node is not quiet. */
+function freshen(restraint: Restraint): void {
+  restraint.tries = 0;
+  restraint.gate?.changed();
 }

@@ -2,13 +2,14 @@ import type { InstanceKey, JsonValue } from "@tidemark/protocol";
 import { getAt, jsonEqual } from "@tidemark/protocol";
 import type { Dependencies } from "../demand/dependencies.js";
 import { PullDeferredError } from "../errors.js";
-import { DIRTY, PENDING, RECURSED, RUNNING, STALE, type Link } from "../graph/node.js";
+import type { Edge } from "../demand/edges.js";
+import { DIRTY, RECURSED, RUNNING, STALE } from "../graph/node.js";
 import type { PassQueue } from "../settle/pass-queue.js";
 import { triesAgain } from "../settle/retry.js";
 import type { DocEntry, Port } from "../trigger/port.js";
 import { differs } from "../trigger/trigger-index.js";
 import type { Change, ReadEntry, RunOutcome, SchedulerReport } from "../types.js";
-import type { ActionNode } from "./action-node.js";
+import { GONE, READS_OWN, type ActionNode } from "./action-node.js";
 import type { Marker } from "./marker.js";
 import { cycleError } from "../settle/cycle-path.js";
 
@@ -28,7 +29,11 @@ export class Runner {
   readonly #queue: PassQueue;
   /** The node whose run asks now; the runs below it follow by `caller`. */
   #top: ActionNode | undefined;
+  /** The edge that its next read will follow if it reads what the run before read. */
+  #expected: Edge | undefined;
   #depth = 0;
+  /** Somebody's inputs are being made current. */
+  #pulling = false;
   /** The input for whose sake the runs on the stack are giving way. */
   #awaited: ActionNode | undefined;
   /** Inputs that this step has given way to once. */
@@ -49,9 +54,9 @@ export class Runner {
 
   /** One step of a pass: runs the node, or finds that it need not run. */
   step(node: ActionNode): void {
-    if (!(node.flags & STALE) || !node.registered) return;
+    if (!(node.flags & STALE)) return;
     if (!(node.flags & DIRTY)) this.#decide(node);
-    else if ((node.gate === undefined || this.#marker.gateOpen(node)) && this.#run(node)) {
+    else if (this.#mayRun(node) && this.#run(node)) {
       this.#makeCurrent(this.#takeAwaited());
       this.#makeCurrent(node);
       this.#waitedFor.clear();
@@ -59,15 +64,11 @@ export class Runner {
   }
 
   pull(key: InstanceKey): void {
-    const reader = this.#top;
-    const expected = reader?.cursor;
-    if (reader !== undefined && expected !== undefined) {
-      const port = expected.dep as Port;
-      if (port.key === key) {
-        // It reads what it read last time: the port knows whether the writer is current, without a lookup.
-        reader.cursor = expected.nextDep;
-        if (!(port.flags & PENDING)) return;
-      }
+    const expected = this.#expected;
+    if (expected !== undefined && expected.port.key === key) {
+      // It reads what it read last time: the port knows whether the writer is current, without a lookup.
+      this.#expected = expected.nextDep;
+      if (!expected.port.pending) return;
     }
     this.#pull(key);
   }
@@ -75,15 +76,34 @@ export class Runner {
   #pull(key: InstanceKey): void {
     const writer = this.#deps.index.get(key)?.writer;
     if (writer === undefined) return;
+    if (!this.#isDecided(writer)) this.sendMarks();
     if (writer.flags & RUNNING) {
       // What it wrote itself it may read; what another run below needs of it is not there yet.
       if (writer !== this.#top) this.#refuse(writer);
       return;
     }
     if (!isOpen(writer)) return;
+    this.sendMarks();
     if (this.#depth >= MAX_NESTED_RUNS && this.#awaited === undefined) this.#await(writer);
     if (this.#awaited !== undefined || !this.#makeCurrent(writer)) throw new PullDeferredError(key);
     if (this.#waitedFor.size > 0 && this.#depth === 0) this.#waitedFor.clear();
+  }
+
+  /** Before anything looks at marks out of the order of heights, or changes the graph: sends those that were put off. */
+  sendMarks(): void {
+    if (this.#marker.unsent) this.#marker.sendMarks(this.#top);
+  }
+
+  /** A step runs, and what stands no higher than it has been decided: it carries every mark that it should. */
+  #isDecided(writer: ActionNode): boolean {
+    const top = this.#top;
+    if (this.#depth !== 1 || this.#pulling || this.#deps.heights.cyclic) return false;
+    return top !== undefined && writer.height <= top.height;
+  }
+
+  /** Nothing runs, nothing is pulled and nothing goes round: whatever runs next is the lowest. */
+  get #inOrder(): boolean {
+    return this.#depth === 0 && !this.#pulling && !this.#deps.heights.cyclic;
   }
 
   /** Makes the runs on the stack give way, unless they did so for this writer already and it is still not current. */
@@ -104,10 +124,11 @@ export class Runner {
   notify(change: Change, rollback: boolean): void {
     const doc = this.#deps.index.get(change.key);
     if (doc === undefined) return;
+    const inOrder = this.#inOrder;
     for (const port of this.#deps.index.changed(doc, change)) {
       if (port.own && (rollback || isOwnValue(doc, port, change.after))) continue;
       for (let edge = port.subs; edge !== undefined; edge = edge.nextSub) {
-        this.#marker.dirty(edge.sub as ActionNode, undefined);
+        this.#marker.dirty(edge.reader, undefined, inOrder);
       }
     }
   }
@@ -116,7 +137,7 @@ export class Runner {
   subscribeClean(node: ActionNode, reads: readonly ReadEntry[]): void {
     this.#queue.remove(node);
     node.flags &= ~(STALE | RECURSED);
-    if (this.#deps.relink(node, reads)) this.#stillPending(node);
+    if (this.#deps.relink(node, reads)) this.#marker.pending(node);
     else this.#deps.clearPorts(node);
   }
 
@@ -125,16 +146,26 @@ export class Runner {
    * the runs on the stack must give way.
    */
   #makeCurrent(root: ActionNode): boolean {
+    const outer = this.#pulling;
+    this.#pulling = true;
+    try {
+      return this.#walkUp(root);
+    } finally {
+      this.#pulling = outer;
+    }
+  }
+
+  #walkUp(root: ActionNode): boolean {
     const walk = ++this.#walk;
     const nodes = [root];
-    const edges: (Link | undefined)[] = [root.deps];
+    const edges: (Edge | undefined)[] = [root.deps];
     root.walk = walk;
     while (nodes.length > 0) {
       const top = nodes.length - 1;
       const node = nodes[top] as ActionNode;
       const edge = isOpen(node) ? nextStaleInput(edges[top], walk) : undefined;
       if (edge !== undefined) {
-        const input = (edge.dep as Port).writer as ActionNode;
+        const input = edge.port.writer as ActionNode;
         edges[top] = edge.nextDep;
         input.walk = walk;
         nodes.push(input);
@@ -159,7 +190,7 @@ export class Runner {
       this.#decide(node);
       return false;
     }
-    return this.#marker.gateOpen(node) && this.#run(node);
+    return this.#mayRun(node) && this.#run(node);
   }
 
   /** Marked, but no input of it changed: current, unless one is still held back. */
@@ -174,27 +205,32 @@ export class Runner {
     this.#marker.unblockReaders(node);
   }
 
+  #mayRun(node: ActionNode): boolean {
+    return node.restraint === undefined || this.#marker.gateOpen(node);
+  }
+
   /** True when the run gave way to an input that must run first. */
   #run(node: ActionNode): boolean {
     if (node.bucket >= 0) this.#queue.remove(node);
     node.lastPass = this.#queue.pass;
     node.flags = (node.flags & ~(STALE | RECURSED)) | RUNNING;
-    node.cursor = node.ownerLink === undefined ? node.deps : node.ownerLink.nextDep;
     const caller = this.#top;
+    const expected = this.#expected;
     if (caller !== undefined) node.caller = caller;
     this.#top = node;
+    this.#expected = node.ownerLink === undefined ? node.deps : node.ownerLink.nextDep;
     this.#depth++;
     const outcome = attempt(node);
     this.#depth--;
     this.#top = caller;
-    if (node.cursor !== undefined) node.cursor = undefined;
+    this.#expected = expected;
     if (caller !== undefined) node.caller = undefined;
     node.flags &= ~RUNNING;
     this.runs++;
     node.runs++;
-    node.gate?.ran();
+    node.restraint?.gate?.ran();
     const gaveWay = this.#awaited !== undefined;
-    if (!node.registered) this.#tell(node, outcome.changes);
+    if (node.flags & GONE) this.#tell(node, outcome.changes);
     else if (gaveWay) this.#giveWay(node, outcome.reads);
     else this.#finish(node, outcome);
     this.mutated?.();
@@ -203,8 +239,8 @@ export class Runner {
 
   #giveWay(node: ActionNode, reads: readonly ReadEntry[]): void {
     this.#deps.relink(node, reads);
-    node.flags |= STALE;
-    if (node.live) this.#marker.marked(node);
+    node.flags |= DIRTY;
+    this.#marker.pending(node);
   }
 
   #finish(node: ActionNode, outcome: RunOutcome): void {
@@ -217,19 +253,13 @@ export class Runner {
     if (outcome.failed !== undefined) this.#failed(node, outcome);
     if (this.#triesAgain(node, outcome)) this.#marker.again(node);
     else if (late) this.#marker.late(node);
-    else if (pending || node.flags & STALE) this.#stillPending(node);
+    else if (pending || node.flags & STALE) this.#marker.pending(node);
     else this.#settledAfterRun(node);
   }
 
   #settledAfterRun(node: ActionNode): void {
     this.#deps.clearPorts(node);
-    this.#marker.unblockReaders(node);
-  }
-
-  /** It read something that is not current yet; if that changes, it is told. */
-  #stillPending(node: ActionNode): void {
-    node.flags |= PENDING;
-    if (node.live) this.#marker.marked(node);
+    if (node.restraint !== undefined) this.#marker.unblockReaders(node);
   }
 
   /** Tells the readers of what a node changed, itself aside: its own writes are no trigger. */
@@ -251,8 +281,9 @@ export class Runner {
 
   #tellReaders(port: Port, cause: ActionNode): void {
     if (port.own) return;
+    const inOrder = this.#inOrder;
     for (let edge = port.subs; edge !== undefined; edge = edge.nextSub) {
-      if (edge.sub !== cause) this.#marker.dirty(edge.sub as ActionNode, cause);
+      if (edge.reader !== cause) this.#marker.dirty(edge.reader, cause, inOrder);
     }
   }
 
@@ -271,16 +302,17 @@ export class Runner {
   #triesAgain(node: ActionNode, outcome: RunOutcome): boolean {
     const { retry } = outcome;
     if (retry === undefined || retry === "none") {
-      if (node.tries !== 0) node.tries = 0;
+      if (node.restraint !== undefined) node.restraint.tries = 0;
       return false;
     }
-    node.tries++;
-    if (triesAgain(retry, node.tries, this.#options.passBudget)) {
+    const restraint = node.restrained();
+    const tries = ++restraint.tries;
+    if (triesAgain(retry, tries, this.#options.passBudget)) {
       this.retries++;
       return true;
     }
-    const { action, instance, tries } = node;
-    node.tries = 0;
+    const { action, instance } = node;
+    restraint.tries = 0;
     this.#options.report({
       kind: "retry-exhausted",
       action,
@@ -315,14 +347,15 @@ function attempt(node: ActionNode): RunOutcome {
 }
 
 function isOpen(node: ActionNode): boolean {
-  return node.registered && (node.flags & STALE) !== 0 && !(node.flags & RUNNING) && !node.hold;
+  const { flags } = node;
+  return (flags & STALE) !== 0 && !(flags & (RUNNING | GONE)) && node.hold === undefined;
 }
 
 /** The first edge from here on whose writer must be brought up to date and was not met in this walk. */
-function nextStaleInput(from: Link | undefined, walk: number): Link | undefined {
+function nextStaleInput(from: Edge | undefined, walk: number): Edge | undefined {
   for (let edge = from; edge !== undefined; edge = edge.nextDep) {
-    if (!(edge.dep.flags & PENDING)) continue;
-    const input = (edge.dep as Port).writer;
+    if (!edge.port.pending) continue;
+    const input = edge.port.writer;
     if (input !== undefined && input.walk !== walk && isOpen(input)) return edge;
   }
   return undefined;
@@ -330,9 +363,8 @@ function nextStaleInput(from: Link | undefined, walk: number): Link | undefined 
 
 /** The one place where a node's one document is read, as most are: no need to look at the document then. */
 function onlyPort(node: ActionNode, key: InstanceKey): Port | undefined {
-  const edge = node.subs;
-  if (edge === undefined || edge.nextSub !== undefined || node.readsOwn) return undefined;
-  const port = edge.sub as Port;
+  const port = node.ports;
+  if (port === undefined || port.nextPort !== undefined || node.flags & READS_OWN) return undefined;
   return port.key === key ? port : undefined;
 }
 
@@ -343,5 +375,6 @@ function docOf(node: ActionNode, key: InstanceKey): DocEntry | undefined {
 }
 
 function isOwnValue(doc: DocEntry, port: Port, after: JsonValue | undefined): boolean {
-  return jsonEqual(getAt(after, port.path), getAt(doc.written, port.path));
+  const { path } = port.read;
+  return jsonEqual(getAt(after, path), getAt(doc.written, path));
 }

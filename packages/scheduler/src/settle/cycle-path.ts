@@ -31,9 +31,9 @@ export function cycleKey(members: Iterable<ActionNode>): string {
 }
 
 function* readersOf(node: ActionNode): Iterable<ActionNode> {
-  for (let toPort = node.subs; toPort !== undefined; toPort = toPort.nextSub) {
-    for (let edge = toPort.sub.subs; edge !== undefined; edge = edge.nextSub) {
-      yield edge.sub as ActionNode;
+  for (let port = node.ports; port !== undefined; port = port.nextPort) {
+    for (let edge = port.subs; edge !== undefined; edge = edge.nextSub) {
+      yield edge.reader;
     }
   }
 }

@@ -35,6 +35,17 @@ class Buckets {
     this.size--;
   }
 
+  /** Visits every node, lowest first, those included that a visit adds above. */
+  each(visit: (node: ActionNode) => void): void {
+    let seen = 0;
+    for (let height = this.#lowest; seen < this.size && height < this.#heads.length; height++) {
+      for (let node = this.#heads[height]; node !== undefined; node = node.queueNext) {
+        visit(node);
+        seen++;
+      }
+    }
+  }
+
   /** Takes the first node of least height. */
   take(): ActionNode | undefined {
     while (this.size > 0) {
@@ -76,10 +87,20 @@ export class PassQueue {
     this.#later.add(node);
   }
 
+  /** Queues a node that is not queued for this pass. */
+  addNow(node: ActionNode): void {
+    this.#now.add(node);
+  }
+
   remove(node: ActionNode): void {
     if (node.bucket < 0) return;
     if (this.#later.size > 0 && this.#later.delete(node)) this.#next.remove(node);
     else this.#now.remove(node);
+  }
+
+  /** Visits what is to run in this pass. */
+  eachNow(visit: (node: ActionNode) => void): void {
+    this.#now.each(visit);
   }
 
   /** Takes the node of least height of this pass. */
@@ -90,9 +111,10 @@ export class PassQueue {
   /** Begins the next pass. */
   turn(): void {
     this.pass++;
+    if (this.#later.size === 0) return;
     const spent = this.#now;
     this.#now = this.#next;
     this.#next = spent;
-    if (this.#later.size > 0) this.#later.clear();
+    this.#later.clear();
   }
 }

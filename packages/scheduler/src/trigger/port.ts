@@ -1,8 +1,14 @@
 import type { InstanceKey, JsonValue, Path } from "@tidemark/protocol";
-import { MUTABLE, type Link, type ReactiveNode } from "../graph/node.js";
+import type { Edge } from "../demand/edges.js";
 import type { ActionNode } from "../run/action-node.js";
 
 type Segment = string | number;
+
+/** What is read at a place; an owner is read by its children alone, and has no value. */
+export interface PlaceRead {
+  readonly path: Path;
+  readonly kind: "value" | "shape" | "owner";
+}
 
 /** One place in the paths that a document's readers read. */
 export class TrieNode {
@@ -38,34 +44,33 @@ export class DocEntry {
  * The value or outline of one path of one document instance: the node between the writer of the document and the
  * readers of the path. Marks pass through it; only readers whose path changed are told.
  */
-export class Port implements ReactiveNode {
-  flags = MUTABLE;
-  deps: Link | undefined = undefined;
-  depsTail: Link | undefined = undefined;
-  subs: Link | undefined = undefined;
-  subsTail: Link | undefined = undefined;
-
-  readonly doc: DocEntry;
+export class Port {
+  // What a step looks at comes first: it then touches few lines of memory.
+  /** Its writer is not current: what is here may change. */
+  pending = false;
   readonly key: InstanceKey;
-  readonly path: Path;
-  readonly kind: "value" | "shape" | "owner";
+  subs: Edge | undefined = undefined;
+  /** The next place that the writer's readers read. */
+  nextPort: Port | undefined = undefined;
+  /** The value of the whole document. */
+  readonly plain: boolean;
+  /** The first read of this place. */
+  readonly read: PlaceRead;
+  writer: ActionNode | undefined = undefined;
   /** Read by the writer itself: no edge to the writer, told of outsiders' writes alone. */
   readonly own: boolean;
-  readonly place: TrieNode;
-  writer: ActionNode | undefined = undefined;
 
-  constructor(
-    doc: DocEntry,
-    place: TrieNode,
-    path: Path,
-    kind: "value" | "shape" | "owner",
-    own: boolean,
-  ) {
-    this.doc = doc;
+  subsTail: Edge | undefined = undefined;
+  prevPort: Port | undefined = undefined;
+  readonly doc: DocEntry;
+  readonly place: TrieNode;
+
+  constructor(doc: DocEntry, place: TrieNode, read: PlaceRead, own: boolean) {
     this.key = doc.key;
-    this.place = place;
-    this.path = path;
-    this.kind = kind;
+    this.read = read;
+    this.plain = read.path.length === 0 && read.kind === "value";
     this.own = own;
+    this.doc = doc;
+    this.place = place;
   }
 }

@@ -17,6 +17,8 @@ const MAX_HINTED_PATHS = 64;
  */
 export class TriggerIndex {
   readonly #docs = new Map<InstanceKey, DocEntry>();
+  /** Found last: a read is looked up when it is pulled and again when it becomes an edge, and many read the same. */
+  #recent: DocEntry | undefined;
   /** Scratch of {@link changed}: a list per change would be garbage. */
   readonly #hit: Port[] = [];
   #ports = 0;
@@ -30,11 +32,15 @@ export class TriggerIndex {
   }
 
   get(key: InstanceKey): DocEntry | undefined {
-    return this.#docs.get(key);
+    const recent = this.#recent;
+    if (recent !== undefined && recent.key === key) return recent;
+    const doc = this.#docs.get(key);
+    if (doc !== undefined) this.#recent = doc;
+    return doc;
   }
 
   entry(key: InstanceKey): DocEntry {
-    let doc = this.#docs.get(key);
+    let doc = this.get(key);
     if (doc === undefined) this.#docs.set(key, (doc = new DocEntry(key)));
     return doc;
   }
@@ -44,9 +50,9 @@ export class TriggerIndex {
     let place = doc.root;
     for (const segment of read.path) place = child(place, segment);
     for (const port of place.ports) {
-      if (port.kind === read.kind && port.own === own) return port;
+      if (port.read.kind === read.kind && port.own === own) return port;
     }
-    const port = new Port(doc, place, read.path, read.kind, own);
+    const port = new Port(doc, place, read, own);
     place.ports.push(port);
     doc.ports++;
     if (own) doc.ownPorts++;
@@ -70,7 +76,9 @@ export class TriggerIndex {
   /** Forgets a document that nobody writes, reads or demands. */
   release(doc: DocEntry): void {
     if (doc.ports > 0 || doc.writer !== undefined || doc.demand > 0) return;
-    if (this.#docs.get(doc.key) === doc) this.#docs.delete(doc.key);
+    if (this.#docs.get(doc.key) !== doc) return;
+    this.#docs.delete(doc.key);
+    if (this.#recent === doc) this.#recent = undefined;
   }
 
   /** Every port of a document. */
@@ -101,14 +109,14 @@ export class TriggerIndex {
 
 /** Whether a change altered what a port shows. */
 export function differs(port: Port, change: Change): boolean {
-  const { path, kind } = port;
   let { before, after } = change;
-  for (let i = 0; i < path.length && before !== after; i++) {
-    // Within its length a path has a segment.
-    before = at(before, path[i] as string | number);
-    after = at(after, path[i] as string | number);
+  if (port.plain) return !jsonEqual(before, after);
+  for (const segment of port.read.path) {
+    if (before === after) return false;
+    before = at(before, segment);
+    after = at(after, segment);
   }
-  return !(kind === "shape" ? jsonSameShape(before, after) : jsonEqual(before, after));
+  return !isSame(port, before, after);
 }
 
 function child(place: TrieNode, segment: string | number): TrieNode {
@@ -138,12 +146,15 @@ function at(value: Held, segment: string | number): Held {
   return (value as { readonly [key: string]: JsonValue })[segment];
 }
 
+function isSame(port: Port, before: Held, after: Held): boolean {
+  return port.read.kind === "shape" ? jsonSameShape(before, after) : jsonEqual(before, after);
+}
+
 function collect(place: TrieNode, before: Held, after: Held, hit: Port[]): void {
   const { ports } = place;
   for (let i = 0; i < ports.length; i++) {
     const port = ports[i] as Port;
-    const same = port.kind === "shape" ? jsonSameShape(before, after) : jsonEqual(before, after);
-    if (!same) hit.push(port);
+    if (!isSame(port, before, after)) hit.push(port);
   }
 }
 
