@@ -238,6 +238,10 @@ export class ChildClock implements Clock {
     return this.#owner.state !== "dead";
   }
 
+  get suspended(): boolean {
+    return this.#owner.state === "suspended";
+  }
+
   /** Sets the process's wall clock off by `ms`. Timers go by elapsed time and do not move. */
   setWallOffset(ms: number): void {
     this.#wallOffset = ms;

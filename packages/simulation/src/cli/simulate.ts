@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { runCampaign } from "../simulator/campaign.js";
 import { minimise } from "../simulator/minimise.js";
-import type { PlanFile } from "../simulator/plan.js";
+import type { PlanFile } from "../simulator/plan-file.js";
 import { planText, scenarioText } from "../simulator/report.js";
 import { type PlanResult, runPlan } from "../simulator/run-plan.js";
 

@@ -145,7 +145,7 @@ const EXPECTATIONS: Expectations = {
 
   lease: (world, { value }) => {
     for (const [space, expected] of Object.entries(value)) {
-      require(world, `lease of ${space}`, world.leaseHolder(space) ?? null, expected);
+      require(world, `lease of ${space}`, world.leases.holderOf(space) ?? null, expected);
     }
   },
 

@@ -42,6 +42,9 @@ export type ExpectationVerb =
   | "navigated"
   | "rows";
 
+/** Whose clock it is where it is no process's. */
+export const STORE = "store";
+
 type Actions = { readonly [V in ActionVerb]: (world: World, step: StepOf<V>) => Promise<void> };
 
 /** Does one step that acts. A refusal that the file expects is no failure; one that it does not is. */
@@ -102,7 +105,7 @@ const ACTIONS: Actions = {
   append: async (world, { value: [name, address, entry], beside }) => {
     const place = world.places.stream(address);
     const fields = entry as Readonly<Record<string, JsonValue>>;
-    const named = world.entryFields(fields);
+    const named = world.places.entryFields(fields);
     const { seq } = await world.until(
       world.client(name).append(place.space, place.id, named),
       "the append",
@@ -226,8 +229,18 @@ const ACTIONS: Actions = {
     await world.advance(ms);
     await world.thaw(value);
   },
+  freeze: async (world, { value }) => {
+    world.freeze(value);
+    await world.drain();
+  },
+  thaw: (world, { value }) => world.thaw(value),
+  steal: async (world, { value: [space, ttlMs] }) => {
+    world.leases.steal(space, ttlMs);
+    await world.drain();
+  },
   clock: (world, { value: [name, ms] }) => {
-    world.requireProcess(name).clock.setWallOffset(ms);
+    if (name === STORE) world.leases.stepClock(ms);
+    else world.requireProcess(name).clock.setWallOffset(ms);
     return world.drain();
   },
 

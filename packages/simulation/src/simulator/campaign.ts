@@ -1,6 +1,7 @@
 import { Coverage } from "./coverage.js";
 import { makePlan } from "./plan.js";
-import { emptyWork, type PlanResult, runPlan, type Work } from "./run-plan.js";
+import { type PlanResult, runPlan } from "./run-plan.js";
+import { emptyWork, type Work } from "./work.js";
 
 /** What came of many seeds. */
 export interface CampaignResult {

@@ -83,7 +83,7 @@ export class Judge {
       const observer = this.#world().observer(name);
       const commits = observer.commitsSince(oracle.head);
       const space = this.#world().places.space(name);
-      this.ledger.judge(space, commits);
+      this.ledger.judge(space, commits, this.#world().leases.clockStep);
       this.model.compare(space, commits);
       oracle.read(commits);
       if (!oracle.compacted) this.#judgeFrontiers(name, oracle);
@@ -233,6 +233,7 @@ export class Judge {
       const stored = first === undefined ? "append-refused" : (first.status ?? "consequenced");
       const told = fired.outcome?.kind ?? "pending";
       if (told === stored) continue;
+      if (told === "append-refused" && this.witness.refired.has(fired.eventId)) continue;
       note("outcome", `${client.name} was told ${told} of ${payload.k}; the store says ${stored}`);
     }
   }

@@ -52,15 +52,37 @@ export class LeaseLedger {
     };
   }
 
-  /** Judges the derived commits of a space. */
-  judge(space: SpaceId, commits: readonly AcceptedCommit[]): void {
+  /**
+   * The row names another holder from now on, or its own for longer or shorter: somebody wrote it by hand, or the store's
+   * clock stepped.
+   */
+  stolen(space: SpaceId, holder: HolderId, ttlMs: number): void {
+    const now = this.#clock.now();
+    const tenures = this.#tenures.get(space) ?? [];
+    this.#tenures.set(space, tenures);
+    const last = this.#lastOf(space, holder);
+    for (const tenure of tenures) {
+      if (tenure === last || tenure.until <= now) continue;
+      tenure.until = now;
+      tenure.released = true;
+    }
+    const until = now + Math.max(0, ttlMs);
+    // A row that had run out lives again where the store's clock went back.
+    if (last && last.until > now) last.until = until;
+    else if (until > now) tenures.push({ process: "nobody", holder, from: now, until });
+    if (last?.until === now) last.released = true;
+  }
+
+  /** Judges the derived commits of a space. `stepped`: how far the store's clock was off when they were made, ms. */
+  judge(space: SpaceId, commits: readonly AcceptedCommit[], stepped: number): void {
     for (const commit of commits) {
       if (commit.class !== "derived") continue;
+      const at = commit.at - stepped;
       const held = (this.#tenures.get(space) ?? []).some(
         ({ holder, from, until, released }) =>
           holder === commit.holder &&
-          from <= commit.at &&
-          (commit.at < until || (released === true && commit.at === until)),
+          from <= at &&
+          (at < until || (released === true && at === until)),
       );
       if (!held) {
         this.#complain("tenure", `${commit.holder} had no lease when it committed ${commit.seq}`);
@@ -84,6 +106,12 @@ export class LeaseLedger {
       );
     }
     this.acquisitions += 1;
+    // Its own row taken again is one row: what it held before goes on in what it holds now.
+    const own = this.#lastOf(space, holder);
+    if (own && own.until > now) {
+      own.until = now;
+      own.released = true;
+    }
     tenures.push({ process, holder, from: now, until: now + ttlMs });
   }
 

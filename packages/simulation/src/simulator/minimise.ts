@@ -1,4 +1,4 @@
-import type { PlanFile } from "./plan.js";
+import type { PlanFile } from "./plan-file.js";
 import { type PlanResult, runPlan } from "./run-plan.js";
 
 /** How many runs a minimisation may cost. */

@@ -1,6 +1,6 @@
 import { runScenario } from "../run/run-scenario.js";
 import { parseScenario } from "../scenario/file.js";
-import type { PlanFile } from "./plan.js";
+import type { PlanFile } from "./plan-file.js";
 import type { PlanResult } from "./run-plan.js";
 
 /** A failing plan as a file that replays it: `simulate --replay FILE`. */

@@ -7,29 +7,12 @@ import type { Observation } from "../trace/observation.js";
 import { Recorder } from "../trace/recorder.js";
 import type { WorldWatch } from "../world/watch.js";
 import { World } from "../world/world.js";
+import { applies } from "./applies.js";
 import { Coverage } from "./coverage.js";
 import { type Finding, Judge } from "./judge.js";
-import type { PlanFile, RawStep } from "./plan.js";
-
-/** What a run did: a fuzzer that does nothing finds nothing. */
-export interface Work {
-  steps: number;
-  skipped: number;
-  refused: number;
-  consequenced: number;
-  errored: number;
-  passedOver: number;
-  duplicatesRefused: number;
-  commits: number;
-  derivedCommits: number;
-  crashes: number;
-  takeovers: number;
-  superseded: number;
-  requeued: number;
-  frames: number;
-  settles: number;
-  nudges: number;
-}
+import { faultMet } from "./fault-met.js";
+import type { PlanFile, RawStep } from "./plan-file.js";
+import { emptyWork, type Work } from "./work.js";
 
 /** What came of a plan. */
 export interface PlanResult {
@@ -53,31 +36,12 @@ const MOST_IMMEDIATES = 20_000;
 const CALM_MS = 90_000;
 const CALM_ROUNDS = 60;
 const LOOK_MS = 1_500;
+/** No row lives longer by itself, with a margin over the TTL. */
+const LONGEST_ROW_MS = 20_000;
 const SETTLED_AGAIN_MS = 30_000;
 const IDLE_MS = 60_000;
 /** The runtime that an idle park keeps is let go after it (seed 001 §1, Parking). */
 const RETENTION_MS = 600_000;
-
-export function emptyWork(): Work {
-  return {
-    steps: 0,
-    skipped: 0,
-    refused: 0,
-    consequenced: 0,
-    errored: 0,
-    passedOver: 0,
-    duplicatesRefused: 0,
-    commits: 0,
-    derivedCommits: 0,
-    crashes: 0,
-    takeovers: 0,
-    superseded: 0,
-    requeued: 0,
-    frames: 0,
-    settles: 0,
-    nudges: 0,
-  };
-}
 
 /** Runs a plan on the real parts and judges it after every step. Never rejects. */
 export async function runPlan(plan: PlanFile, options: RunOptions = {}): Promise<PlanResult> {
@@ -141,7 +105,10 @@ class PlanRun {
       },
       process: (name, what, holder) => this.#recorder.process(name, what, holder),
       handlers: (process) => this.#recorder.handlers(process),
-      theft: (space, holder, ttlMs) => this.#recorder.theft(space, holder, ttlMs),
+      theft: (space, holder, ttlMs) => {
+        this.#judge.ledger.stolen(space, holder, ttlMs);
+        this.#recorder.theft(space, holder, ttlMs);
+      },
     };
   }
 
@@ -188,7 +155,7 @@ class PlanRun {
     this.#trace.push(`${step.number}. ${JSON.stringify(raw)}`);
     this.#work.steps += 1;
     if (step.verb === "settle") return this.#settle(raw);
-    if (!this.#applies(step)) {
+    if (!applies(this.#world, step)) {
       this.#work.skipped += 1;
       this.#trace.push("   skipped");
       return undefined;
@@ -197,13 +164,18 @@ class PlanRun {
     if (DISTURBING.has(step.verb)) this.#undemand();
     if (step.verb === "compact")
       for (const oracle of this.#judge.oracles.values()) oracle.compacted = true;
+    const struck = faultMet(this.#world, step);
     await this.#do(step, raw);
+    for (const fault of struck()) this.#coverage.noteFault(fault);
     this.#look();
     return undefined;
   }
 
   /** Does a step. What it may not do is part of the plan; the record says so. */
   async #do(step: Step, raw: RawStep): Promise<void> {
+    if (step.verb === "start" && this.#world.processes.some(({ alive }) => alive)) {
+      this.#judge.witness.apart = true;
+    }
     const before = this.#world.processes.length;
     try {
       await act(this.#world, step);
@@ -218,51 +190,6 @@ class PlanRun {
       if (refusal) this.#done.push({ ...raw, refused: refusal });
     }
     this.#work.takeovers += this.#world.processes.length - before;
-  }
-
-  /** Whether a step means something here and now: plans are made, and cut, without knowing the run. */
-  #applies({ verb, value }: Step): boolean {
-    const world = this.#world;
-    const client = (name: unknown) => world.clients.get(name as string);
-    switch (verb) {
-      case "fire":
-      case "write":
-      case "patch":
-        return client(value[0])?.live === true && this.#isPiece(value[1]);
-      case "refire":
-        return client(value[0])?.online === true && world.events.has(value[1]);
-      case "create":
-      case "acl":
-        return client(value[0])?.online === true;
-      case "swap":
-        return client(value[0])?.online === true && this.#isPiece(`${value[1]}/x`);
-      case "offline":
-      case "close":
-        return client(value)?.online === true;
-      case "online":
-        return client(value)?.live === true && client(value)?.online === false;
-      case "reload":
-        return client(value)?.live === true;
-      case "connect":
-        return Object.keys(value).every((name) => client(name)?.live !== true);
-      case "crash":
-      case "stop":
-      case "suspend":
-        return world.process(value)?.alive === true;
-      case "clock":
-        return world.process(value[0])?.alive === true;
-      case "start":
-        return world.process(value)?.alive !== true;
-      case "release":
-        return world.gates.waitingAt.includes(value);
-      default:
-        return true;
-    }
-  }
-
-  #isPiece(address: string): boolean {
-    const [space = "", piece] = address.split("/");
-    return this.#world.places.piecesOf(space).some(({ name }) => name === piece);
   }
 
   #noteAcl({ value }: Extract<Step, { verb: "acl" }>, raw: RawStep): void {
@@ -294,10 +221,11 @@ class PlanRun {
   async #settle(raw: RawStep): Promise<void> {
     this.#work.settles += 1;
     let left: readonly string[] = [];
-    const until = this.#world.clock.monotonic() + CALM_MS;
+    let until = this.#world.clock.monotonic() + CALM_MS;
     this.#world.gates.clear();
     for (let round = 0; round < CALM_ROUNDS; round++) {
       await this.#calm();
+      until += await this.#outwaitTheDead();
       this.#look();
       if (await this.#world.reach(() => this.#atRest(), LOOK_MS)) {
         left = this.#judge.unsettled();
@@ -345,6 +273,7 @@ class PlanRun {
     if (!world.processes.some(({ alive }) => alive)) await this.#insert({ start: "server" });
     // Clients reach the process that was started last: what they demand is derived where they are.
     const running = world.processes.filter(({ alive }) => alive).map(({ name }) => name);
+    for (const name of running) await this.#insert({ thaw: name });
     for (const name of running.slice(0, -1)) await this.#insert({ stop: name });
     for (const gate of world.gates.waitingAt) await this.#insert({ release: gate });
     for (const client of world.clients.values()) {
@@ -357,12 +286,27 @@ class PlanRun {
   }
 
   /**
+   * A row lives as long as the store's clock says, which may have gone back: nobody serves its space where whom it
+   * names is dead. Says how long it took, ms.
+   */
+  async #outwaitTheDead(): Promise<number> {
+    const { places, leases } = this.#world;
+    const rows = places.spaceNames
+      .filter((space) => leases.processOf(space)?.alive !== true)
+      .map((space) => leases.leftOf(space));
+    const longest = Math.max(0, ...rows);
+    if (longest <= LONGEST_ROW_MS) return 0;
+    await this.#world.advance(longest);
+    return longest;
+  }
+
+  /**
    * A dead process's lease row stays live until its TTL, whoever started meanwhile parked on it, and only another trigger
    * activates the space again (seed 001 §1): somebody comes and goes.
    */
   async #nudge(): Promise<void> {
-    const { places } = this.#world;
-    const left = places.spaceNames.every((space) => this.#world.leaseHolder(space) !== undefined);
+    const { places, leases } = this.#world;
+    const left = places.spaceNames.every((space) => leases.holderOf(space) !== undefined);
     if (left || this.#world.clients.get("nudge")?.online) return;
     this.#work.nudges += 1;
     await this.#insert({ connect: { nudge: { user: "alice", session: "nudge", watch: [] } } });
@@ -373,13 +317,14 @@ class PlanRun {
   async #insert(raw: RawStep): Promise<void> {
     const { number } = { number: this.#judge.step };
     const parsed = parseScenario(this.#plan.id, { ...this.#plan, steps: [raw] }).steps[0];
-    if (!parsed || !this.#applies(parsed)) return;
+    if (!parsed || !applies(this.#world, parsed)) return;
     if (parsed.verb === "acl") this.#noteAcl(parsed, raw);
     await this.#do({ ...parsed, number } as Step, raw);
   }
 
   /** From here on, while nothing disturbs it, somebody demands everything. */
   #demand(): void {
+    this.#judge.witness.apart = false;
     this.#alive = this.#processes();
     const a1 = this.#world.clients.get("a1");
     if (!a1?.online) return;
@@ -415,7 +360,7 @@ class PlanRun {
       const held = this.#world.held(space);
       if (held > 0) this.#judge.complain("leak", `${held} objects held for ${space}`);
       if (this.#world.isActive(space)) this.#judge.complain("leak", `${space} did not park`);
-      const holder = this.#world.leaseHolder(space);
+      const holder = this.#world.leases.holderOf(space);
       if (holder) this.#judge.complain("leak", `${holder} holds the lease of ${space}`);
     }
   }
@@ -457,6 +402,9 @@ const DISTURBING = new Set([
   "stop",
   "start",
   "suspend",
+  "freeze",
+  "thaw",
+  "steal",
   "clock",
   "offline",
   "online",

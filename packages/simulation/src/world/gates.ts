@@ -11,6 +11,8 @@ interface Setting {
   readonly gate: GateName;
   readonly space: SpaceId | undefined;
   readonly event: EventId | undefined;
+  /** The only process whose arrivals it takes. */
+  readonly process: string | undefined;
   readonly effect: Effect;
   /** The process that it was set on; without one, it waits for the next process to start. */
   owner: string | undefined;
@@ -28,6 +30,7 @@ interface Waiter {
 export interface GateTarget {
   readonly space?: SpaceId | undefined;
   readonly event?: EventId | undefined;
+  readonly process?: string | undefined;
   readonly times?: number | undefined;
 }
 
@@ -89,14 +92,14 @@ export class WorldGates {
     this.#set(gate, target, { kind: "crash" });
   }
 
-  /** Whether somebody waits at the gate. */
-  isReached(gate: GateName, space?: SpaceId): boolean {
-    return this.#find(gate, space) !== undefined;
+  /** Whether somebody waits at the gate, or that process. */
+  isReached(gate: GateName, space?: SpaceId, process?: string): boolean {
+    return this.#find(gate, space, process) !== undefined;
   }
 
   /** Lets the one that has waited longest go on. Without a waiter, the next hold that was set is taken back. */
-  release(gate: GateName, space?: SpaceId): boolean {
-    const waiter = this.#find(gate, space);
+  release(gate: GateName, space?: SpaceId, process?: string): boolean {
+    const waiter = this.#find(gate, space, process);
     if (waiter) {
       this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
       waiter.go();
@@ -104,7 +107,10 @@ export class WorldGates {
     }
     const setting = this.#settings.find(
       (each) =>
-        each.gate === gate && each.effect.kind === "hold" && (!space || each.space === space),
+        each.gate === gate &&
+        each.effect.kind === "hold" &&
+        (!space || each.space === space) &&
+        (!process || each.process === process),
     );
     if (setting) this.#spend(setting);
     return setting !== undefined;
@@ -136,14 +142,15 @@ export class WorldGates {
       gate,
       space: target.space,
       event: target.event,
+      process: target.process,
       effect,
-      owner: this.#running.keys().next().value,
+      owner: target.process ?? this.#running.keys().next().value,
       remaining: target.times ?? 1,
     });
   }
 
   #pass(process: string, gate: GateName, at: GatePoint): Promise<void> | undefined {
-    const setting = this.#settings.find((each) => matches(each, gate, at));
+    const setting = this.#settings.find((each) => matches(each, gate, { ...at, process }));
     this.#watcher?.(gate, setting?.effect.kind ?? "pass", { ...at, process });
     if (!setting) return undefined;
     this.#spend(setting);
@@ -171,16 +178,26 @@ export class WorldGates {
     if (setting.remaining <= 0) this.#settings.splice(this.#settings.indexOf(setting), 1);
   }
 
-  #find(gate: GateName, space?: SpaceId): Waiter | undefined {
-    return this.#waiters.find((each) => each.gate === gate && (!space || each.space === space));
+  #find(gate: GateName, space?: SpaceId, process?: string): Waiter | undefined {
+    return this.#waiters.find(
+      (each) =>
+        each.gate === gate &&
+        (!space || each.space === space) &&
+        (!process || each.process === process),
+    );
   }
 }
 
 const NEVER: Promise<void> = new Promise(() => undefined);
 
-function matches(setting: Setting, gate: GateName, at: GatePoint): boolean {
+function matches(
+  setting: Setting,
+  gate: GateName,
+  at: GatePoint & { readonly process: string },
+): boolean {
   return (
     setting.gate === gate &&
+    (setting.process === undefined || setting.process === at.process) &&
     (setting.space === undefined || setting.space === at.space) &&
     (setting.event === undefined || setting.event === at.event)
   );

@@ -1,6 +1,7 @@
 import {
   type CompactionPolicy,
   type Engine,
+  type LeaseRow,
   openBetterSqlite3,
   openEngine,
   type SqlDriver,
@@ -12,6 +13,7 @@ import {
   type DocId,
   type EventId,
   type Held,
+  type HolderId,
   type Random,
   type ScopeKey,
   type Seq,
@@ -69,10 +71,18 @@ export class StoreObserver {
     return this.engine.entries.frontier(stream);
   }
 
-  /** The holder of a live lease. */
-  liveHolder(): string | undefined {
-    const row = this.engine.lease.current();
-    return row?.live ? row.holder : undefined;
+  /** The lease row as it stands. */
+  leaseRow(): LeaseRow | undefined {
+    return this.engine.lease.current();
+  }
+
+  /** Writes the lease row over, whoever holds it: as no process may. */
+  writeLease(holder: HolderId, expiresAt: number): void {
+    this.#driver
+      .prepare(
+        "INSERT OR REPLACE INTO execution_lease (space, holder, expires_at) VALUES (?, ?, ?)",
+      )
+      .run(this.engine.space, holder, expiresAt);
   }
 
   countRows(table: string): number {

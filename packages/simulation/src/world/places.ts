@@ -185,6 +185,17 @@ export class Places {
     ) as Acl;
   }
 
+  /** Raw entry fields, with people's names in `firedAt` turned into principals. */
+  entryFields(entry: Readonly<Record<string, JsonValue>>): Readonly<Record<string, JsonValue>> {
+    const firedAt = entry["firedAt"];
+    if (firedAt === null || typeof firedAt !== "object" || Array.isArray(firedAt)) return entry;
+    const fields = firedAt as Readonly<Record<string, JsonValue>>;
+    const user = fields["user"];
+    return typeof user === "string"
+      ? { ...entry, firedAt: { ...fields, user: this.user(user).did } }
+      : entry;
+  }
+
   /** An argument, with `{"link": address}` turned into links. */
   argument(value: JsonValue, home: string): JsonValue {
     if (value === null || typeof value !== "object") return value;

@@ -16,6 +16,8 @@ export interface ProcessOptions {
   readonly name: string;
   readonly clock: ChildClock;
   readonly storeClock: Clock;
+  /** Whose time messages take on their way. */
+  readonly network: Clock;
   readonly random: Random;
   readonly gates: Gates;
   readonly storesDir: string;
@@ -49,7 +51,7 @@ export class ServerProcess {
     this.name = options.name;
     this.clock = options.clock;
     this.#transport = options.transport;
-    this.#network = options.storeClock;
+    this.#network = options.network;
     const stores = this.#remembering(
       folderStores({
         dir: options.storesDir,
@@ -82,6 +84,11 @@ export class ServerProcess {
 
   get alive(): boolean {
     return this.#alive;
+  }
+
+  /** It stands still: it does nothing, and keeps what it holds. */
+  get frozen(): boolean {
+    return this.#alive && this.clock.suspended;
   }
 
   get listener(): Listener | undefined {

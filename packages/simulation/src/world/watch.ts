@@ -1,5 +1,5 @@
 import type { Engine } from "@tidemark/memory-engine";
-import type { SpaceId } from "@tidemark/protocol";
+import type { HolderId, SpaceId } from "@tidemark/protocol";
 import type { HandlerWatch } from "../pattern/build-pattern.js";
 import type { ClientFile } from "../scenario/file.js";
 import type { ScenarioClient } from "./client.js";
@@ -16,8 +16,11 @@ export interface WorldWatch {
   readonly process?: (name: string, what: ProcessChange, holder: string) => void;
   /** The bodies of the handlers that a process runs. */
   readonly handlers?: (process: string) => HandlerWatch;
-  /** Somebody wrote the lease row of a space by hand. */
-  readonly theft?: (space: SpaceId, holder: string, ttlMs: number) => void;
+  /**
+   * Somebody wrote the lease row of a space by hand: it names the holder for `ttlMs` from now on. A step of the store's
+   * clock does the same to a row, under its own holder; `ttlMs` below zero: it has run out.
+   */
+  readonly theft?: (space: SpaceId, holder: HolderId, ttlMs: number) => void;
 }
 
 /** What becomes of a process. */

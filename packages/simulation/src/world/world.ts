@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   type DocId,
-  type JsonValue,
   type Random,
   seededRandom,
   type Seq,
@@ -11,7 +10,7 @@ import {
   type SpaceId,
   systemClock,
 } from "@tidemark/protocol";
-import { VirtualClock } from "@tidemark/protocol/testing";
+import { type ChildClock, VirtualClock } from "@tidemark/protocol/testing";
 import { StepFailure } from "../run/failure.js";
 import type { ClientFile, Scenario } from "../scenario/file.js";
 import { parseAddress } from "../scenario/address.js";
@@ -20,6 +19,7 @@ import { WorldGates } from "./gates.js";
 import { completedRuns, landingAnswers, sumCounter } from "./inspect.js";
 import { foundSpace, ownerOf } from "./found-space.js";
 import type { StoreObserver } from "./observer.js";
+import { WorldLeases } from "./leases.js";
 import { WorldLoads } from "./loads.js";
 import { WorldPatterns } from "./patterns.js";
 import { hashOf, Places } from "./places.js";
@@ -48,9 +48,12 @@ const SETTLE_LIMIT_MS = 5_000;
  */
 export class World {
   readonly clock: VirtualClock;
+  /** What the stores go by: it alone judges whether a lease is live (seed 001 §2). */
+  readonly storeClock: ChildClock;
   readonly gates: WorldGates;
   readonly places: Places;
   readonly loads = new WorldLoads();
+  readonly leases: WorldLeases;
   readonly clients = new Map<string, ScenarioClient>();
   readonly events = new Map<string, NamedEvent>();
   readonly commits = new Map<string, Seq>();
@@ -71,6 +74,7 @@ export class World {
     this.clock = new VirtualClock(
       options.maxImmediates === undefined ? {} : { maxImmediates: options.maxImmediates },
     );
+    this.storeClock = this.clock.child({ name: "store" });
     this.trace = options.trace;
     this.places = new Places(scenario, options.seed);
     this.#patterns = new WorldPatterns(scenario, this.places, (ms) => this.clock.spend(ms));
@@ -78,10 +82,17 @@ export class World {
     this.#dir = mkdtempSync(join(tmpdir(), "tidemark-scenario-"));
     this.#stores = new WorldStores({
       dir: this.#storesDir,
-      clock: this.clock,
+      clock: this.storeClock,
       random: () => this.#random("observer"),
       idOf: (name) => this.places.space(name),
       watch: options.watch?.store,
+    });
+    this.leases = new WorldLeases({
+      places: this.places,
+      storeClock: this.storeClock,
+      observer: (name) => this.observer(name),
+      processes: this.#processes,
+      watch: options.watch?.theft,
     });
   }
 
@@ -225,7 +236,8 @@ export class World {
     return new ServerProcess({
       name,
       clock,
-      storeClock: this.clock,
+      storeClock: this.storeClock,
+      network: this.clock,
       random: this.#random(`process ${name} ${life}`),
       gates: this.gates.forProcess(name, () => this.crash(name)),
       storesDir: this.#storesDir,
@@ -386,13 +398,6 @@ export class World {
     );
   }
 
-  /** The name of the process that holds a live lease. */
-  leaseHolder(space: string): string | undefined {
-    const holder = this.observer(space).liveHolder();
-    if (holder === undefined) return undefined;
-    return this.#processes.find(({ host }) => host?.holder === holder)?.name;
-  }
-
   /** Whether everything that was admitted to the spaces is covered, sent, and seen by whoever is online. */
   isSettled(spaces: readonly string[]): boolean {
     return this.whatIsLeft(spaces) === "";
@@ -426,17 +431,6 @@ export class World {
 
   gateSpace(name: string | undefined): { readonly space?: SpaceId } {
     return name === undefined ? {} : { space: this.places.space(name) };
-  }
-
-  /** Raw entry fields, with people's names in `firedAt` turned into principals. */
-  entryFields(entry: Readonly<Record<string, JsonValue>>): Readonly<Record<string, JsonValue>> {
-    const firedAt = entry["firedAt"];
-    if (firedAt === null || typeof firedAt !== "object" || Array.isArray(firedAt)) return entry;
-    const fields = firedAt as Readonly<Record<string, JsonValue>>;
-    const user = fields["user"];
-    return typeof user === "string"
-      ? { ...entry, firedAt: { ...fields, user: this.places.user(user).did } }
-      : entry;
   }
 
   compact(space: string): void {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseScenario } from "../../src/scenario/file.js";
-import { REACHED_GATES } from "../../src/simulator/plan.js";
+import { REACHED_GATES } from "../../src/simulator/plan-file.js";
 import { FAULTS, matrixScenario } from "./gate-matrix.js";
 import { play } from "./play.js";
 

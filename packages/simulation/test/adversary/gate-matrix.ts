@@ -1,6 +1,6 @@
 import type { GateName } from "@tidemark/protocol";
 import { parseScenario, type Scenario } from "../../src/scenario/file.js";
-import type { REACHED_GATES } from "../../src/simulator/plan.js";
+import type { REACHED_GATES } from "../../src/simulator/plan-file.js";
 
 export type RawStep = Readonly<Record<string, unknown>>;
 

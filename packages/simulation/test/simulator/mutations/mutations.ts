@@ -2,9 +2,9 @@
  * Faults planted to see whether the simulator finds them. Each changes one place of a source as the test runner loads it;
  * no product source knows of them.
  *
- * Left out is what a second guard of the product keeps from showing: a derived commit that asks the store for no lease
- * (its own belief in the lease ends the tenure first), later events of a stream overtaking a requeued one and readers
- * of a withdrawn write (they race on the same document), an echo that outlives its event (the watermarks sweep it).
+ * Left out is what a second guard of the product keeps from showing: later events of a stream overtaking a requeued one
+ * and readers of a withdrawn write (they race on the same document), an echo that outlives its event (the watermarks
+ * sweep it).
  */
 export interface Mutation {
   readonly name: string;
@@ -15,11 +15,8 @@ export interface Mutation {
   /** What stands there: exactly once, so that a mutation which no longer fits its source says so. */
   readonly find: string;
   readonly replace: string;
-  /**
-   * The seed whose plan finds it: the first from 1 on where that is below 100, else one whose plan has the race that
-   * it takes.
-   */
-  readonly seed: number;
+  /** What finds it: the first seed from 1 on, or a plan under `plans/` that has the race which it takes. */
+  readonly seed: number | string;
   /** One of the handful that every test run plants. */
   readonly quick?: true;
 }
@@ -56,7 +53,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "executor/src/wave/plan.ts",
     find: "intrusion.session === firedBy.session &&\n    intrusion.principal === firedBy.user",
     replace: "intrusion.session !== undefined",
-    seed: 2277,
+    seed: "edited-by-two-mid-wave.json",
   },
   {
     name: "consequences land without a look at what came meanwhile",
@@ -64,7 +61,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "executor/src/wave/plan.ts",
     find: "if (intrusions.length === 0) return { kept, dropped };",
     replace: "if (intrusions.length >= 0) return { kept, dropped };",
-    seed: 2277,
+    seed: "edited-by-two-mid-wave.json",
   },
   {
     name: "W passes over an event that is held back",
@@ -244,5 +241,31 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "return [...consequencesOf(marks), ...ended];",
     replace: "return ended;",
     seed: 1,
+  },
+  {
+    name: "a derived commit asks for no lease",
+    breaks: "seed 001 §2, the row is checked where the wave is written (field fault LS-01)",
+    file: "memory-engine/src/server/derived/commit.ts",
+    find: "if (lease !== undefined && lease.live && lease.holder === holder) return;",
+    replace: "if (lease !== undefined) return;",
+    seed: 2,
+  },
+  {
+    name: "a lease is given back whoever holds it",
+    breaks: "seed 001 §2, only one's own row is released (field fault LS-01)",
+    file: "memory-engine/src/lease/lease.ts",
+    find: 'db.deleteFrom("execution_lease").where("space", "=", p(0)).where("holder", "=", p(1)),',
+    replace:
+      'db.deleteFrom("execution_lease").where("space", "=", p(0)).where("expires_at", "!=", p(1)),',
+    seed: 41,
+  },
+  {
+    name: "a holder goes on as long as its own clock says",
+    breaks: "seed 001 §2, the store's clock alone judges liveness (field fault LS-03)",
+    file: "executor/src/tenure/lease-keeper.ts",
+    find: "if (!lease.renew(holder, ttlMs)) {",
+    replace:
+      "if (!lease.renew(holder, ttlMs) && (lease.current()?.expiresAt ?? 0) <= clock.now()) {",
+    seed: 13,
   },
 ];

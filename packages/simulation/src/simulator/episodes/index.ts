@@ -1,0 +1,35 @@
+import type { Planner } from "../planner.js";
+import type { Episode } from "./episode.js";
+import { crashing, failing, held } from "./gates.js";
+import { stolen, stolenAsleep, storeClock } from "./leases.js";
+import { again, away, crowd, demoted, reloaded, visitors } from "./people.js";
+import { compacted, created, parked, swapped, waiting } from "./pieces.js";
+import { killed, rivalry, skewed, stopped, suspended } from "./processes.js";
+
+/** What may come next in a plan, each with how often it does beside the others. */
+export function episodesOf({ compacts }: Planner): readonly (readonly [number, Episode])[] {
+  return [
+    [3, crowd],
+    [8, held],
+    [5, crashing],
+    [4, failing],
+    [2, killed],
+    [2, stopped],
+    [3, rivalry],
+    [2, suspended],
+    [1, skewed],
+    [2, stolen],
+    [1, stolenAsleep],
+    [2, storeClock],
+    [3, away],
+    [2, reloaded],
+    [2, visitors],
+    [3, again],
+    [2, swapped],
+    [2, created],
+    [2, demoted],
+    [2, waiting],
+    [2, parked],
+    [compacts ? 4 : 0, compacted],
+  ];
+}

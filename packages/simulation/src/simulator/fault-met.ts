@@ -1,0 +1,58 @@
+import { STORE } from "../run/steps.js";
+import type { Step } from "../scenario/steps.js";
+import type { World } from "../world/world.js";
+import type { WorldFault } from "./plan-file.js";
+
+const HOUR_MS = 3_600_000;
+
+type Met = readonly WorldFault[];
+
+const NOTHING = (): Met => [];
+
+/**
+ * Looks at a step before it is done, and says after it which faults it was: one that strikes nobody is none.
+ */
+export function faultMet(world: World, step: Step): () => Met {
+  switch (step.verb) {
+    case "steal":
+      return always(theft(world, step.value[0]));
+    case "suspend":
+      return asleep(world, step.value);
+    case "clock":
+      return always(clockStep(world, step.value));
+    default:
+      return NOTHING;
+  }
+}
+
+function always(met: Met): () => Met {
+  return () => met;
+}
+
+function theft(world: World, space: string): Met {
+  const process = world.leases.processOf(space);
+  if (!process?.alive) return [];
+  return process.frozen
+    ? ["a lease is stolen while its holder stands still"]
+    : ["a live lease is stolen"];
+}
+
+/** Whoever held a lease as it fell asleep wakes without it. */
+function asleep(world: World, name: string): () => Met {
+  const holds = (space: string): boolean => world.leases.holderOf(space) === name;
+  const held = world.places.spaceNames.filter(holds);
+  return () => (held.every(holds) ? [] : ["a holder stands still past its lease"]);
+}
+
+function clockStep(world: World, [name, ms]: readonly [string, number]): Met {
+  if (name !== STORE) {
+    const holds = world.places.spaceNames.some((space) => world.leases.holderOf(space) === name);
+    return holds && Math.abs(ms) >= HOUR_MS ? ["a holder's clock steps by an hour"] : [];
+  }
+  const by = ms - world.leases.clockStep;
+  const live = world.places.spaceNames.some((space) => world.leases.leftOf(space) > 0);
+  if (!live || by === 0) return [];
+  return by > 0
+    ? ["the store's clock steps on past a live lease"]
+    : ["the store's clock steps back under a live lease"];
+}

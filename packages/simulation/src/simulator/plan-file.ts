@@ -1,0 +1,53 @@
+import type { JsonValue } from "@tidemark/protocol";
+
+/** A step as a file has it. */
+export type RawStep = Readonly<Record<string, JsonValue>>;
+
+/** A plan is a scenario file (FORMAT.md) without expectations: what must hold is judged from outside. */
+export interface PlanFile {
+  readonly id: string;
+  readonly title: string;
+  readonly seed: number;
+  readonly patterns: Readonly<Record<string, JsonValue>>;
+  readonly spaces: Readonly<Record<string, JsonValue>>;
+  readonly clients: Readonly<Record<string, JsonValue>>;
+  readonly policy: Readonly<Record<string, JsonValue>>;
+  readonly steps: readonly RawStep[];
+}
+
+/** The gates that the parts of today reach. */
+export const REACHED_GATES = [
+  "append:before-admit",
+  "feed:before-apply",
+  "drain:before-queue",
+  "preflight:before",
+  "handler:before-run",
+  "handler:after-run",
+  "seal:before",
+  "wave:before-commit",
+  "wave:after-commit",
+  "push:before",
+  "lease:before-renew",
+  "activate:after-lease",
+  "park:before",
+  "dispose:before",
+] as const;
+
+/** A gate that the parts reach. */
+export type ReachedGate = (typeof REACHED_GATES)[number];
+
+/** What can happen at a gate. */
+export const GATE_FAULTS = ["hold", "fail", "crash"] as const;
+
+/** What can happen to a world elsewhere than at a gate. Each counts where it struck something. */
+export const WORLD_FAULTS = [
+  "a live lease is stolen",
+  "a lease is stolen while its holder stands still",
+  "a holder stands still past its lease",
+  "a holder's clock steps by an hour",
+  "the store's clock steps on past a live lease",
+  "the store's clock steps back under a live lease",
+] as const;
+
+/** A fault elsewhere than at a gate. */
+export type WorldFault = (typeof WORLD_FAULTS)[number];
