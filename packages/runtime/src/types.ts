@@ -69,9 +69,9 @@ export type RunContext =
       readonly action: ActionId;
       readonly eventId: EventId;
       readonly stream: DocId;
-      readonly entry?: { readonly seq: Seq; readonly index: number };
+      readonly entry?: { readonly seq: Seq; readonly index: number } | undefined;
       /** An in-process copy of an entry that its own wave appends (seed 000 §2, LT1). */
-      readonly lt1?: boolean;
+      readonly lt1?: boolean | undefined;
       readonly actor: Actor;
     }
   | {
@@ -108,7 +108,7 @@ export interface SealedRun {
    * What a handler's run asks of the space's access list, in turn; absent where it asks for nothing. The
    * memory server decides it as if the event's actor had asked; an echo's leads nowhere (seed 001 §3d).
    */
-  readonly accessChanges?: readonly AccessChange[];
+  readonly accessChanges?: readonly AccessChange[] | undefined;
   /** Domain events; none until the outbox serves them. */
   readonly emits: readonly never[];
   /**
@@ -119,7 +119,7 @@ export interface SealedRun {
   /** Present for an effectful node whose request could be made; never in an echo. */
   readonly effect?: EffectRun;
   /** A handler's return value: its receipt (R33). */
-  readonly value?: JsonValue;
+  readonly value?: JsonValue | undefined;
 }
 
 /** The destination's answer; `changes` are what the view shows differently now. */

@@ -36,7 +36,8 @@ type EndFields = Pick<EntryMark, "status" | "error" | "reason">;
 
 /** The mark that carries an end: every mark means `consequenced: true`, success has no status. */
 export function markFor(place: EntryPlace, end: EntryEnd): EntryMark {
-  return { ...placeOf(place), ...endFields(end) };
+  const mark = placeOf(place);
+  return end.kind === "succeeded" ? mark : { ...mark, ...endFields(end) };
 }
 
 /** The mark of a duplicate that is passed over: it takes over the first entry's outcome (R1). */

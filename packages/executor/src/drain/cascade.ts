@@ -53,7 +53,7 @@ export class Cascade {
       payload: entry.payload,
       firedAt: entry.firedAt,
       at: entry.appendedAt ?? 0,
-      ...marksIn(entry),
+      marks: marksIn(entry),
     };
     this.#queued.add(id);
     this.#options.queue.queueEvent({

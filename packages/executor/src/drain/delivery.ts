@@ -1,4 +1,4 @@
-import { marksIn, type EntryEnd } from "@tidemark/events";
+import type { EntryEnd } from "@tidemark/events";
 import type { AccessRequest } from "@tidemark/memory-engine";
 import {
   isTidemarkError,
@@ -339,15 +339,15 @@ function invocationOf(event: Runnable, action: ActionId, copy: CopyOf | undefine
     eventId: event.eventId,
     payload: event.payload,
     at: event.at,
-    marks: marksIn(event),
+    marks: event.marks,
     context: {
       kind: "event-handler",
       action,
       eventId: event.eventId,
       stream: event.stream,
       actor: actorOf(event),
-      ...(event.place === undefined ? {} : { entry: event.place }),
-      ...(copy === undefined ? {} : { lt1: true }),
+      entry: event.place,
+      lt1: copy === undefined ? undefined : true,
     },
   };
 }

@@ -14,16 +14,18 @@ export function placeKey(at: {
 }
 
 /** An event on its way to its handler: a stored entry, or an in-process copy of a new one. */
-export interface Runnable extends EventMarks {
+export interface Runnable {
   readonly stream: DocId;
   readonly eventId: EventId;
   readonly payload: JsonValue;
   /** What is stored of it is damaged: its body is not run. */
-  readonly unreadable?: true;
+  readonly unreadable?: true | undefined;
   readonly firedAt: StreamEntry["firedAt"];
   /** The `now()` of its run (R29). */
   readonly at: number;
-  readonly place?: { readonly seq: Seq; readonly index: number };
+  readonly place?: { readonly seq: Seq; readonly index: number } | undefined;
+  /** What its entry attests of it. */
+  readonly marks: EventMarks;
 }
 
 /** A stored entry as something to run. Its payload stands as long as it is not consumed (R21). */
@@ -32,10 +34,10 @@ export function runnableOf(entry: StreamEntry): Runnable {
     stream: entry.stream,
     eventId: entry.eventId,
     payload: entry.payload ?? null,
-    ...(entry.unreadable === true ? { unreadable: true as const } : {}),
+    unreadable: entry.unreadable,
     firedAt: entry.firedAt,
     at: entry.appendedAt,
     place: { seq: entry.seq, index: entry.index },
-    ...marksIn(entry),
+    marks: marksIn(entry),
   };
 }

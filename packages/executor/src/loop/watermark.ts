@@ -51,11 +51,9 @@ export function openCoverage(
 
 /** A frame barrier applied one commit. */
 export function applyCommit(coverage: Coverage, seq: Seq, own: boolean): Coverage {
-  return {
-    ...coverage,
-    applied: max(coverage.applied, seq),
-    input: own ? coverage.input : max(coverage.input, seq),
-  };
+  const { watermark, proven, tail } = coverage;
+  const input = own ? coverage.input : max(coverage.input, seq);
+  return { watermark, input, applied: max(coverage.applied, seq), proven, tail };
 }
 
 /** An idle scheduler at this moment proves what the last barrier applied. */

@@ -150,7 +150,7 @@ export class Replica implements BaseView {
         // An own commit's writes are here already, as they were sealed.
         if (through && !this.#options.isOwn(commit)) reload.add(key);
         else if (slot.held.seq < commit.seq) {
-          slot.held = { ...slot.held, ...advance(slot.held, commit, change.op) };
+          slot.held = advance(slot.held, commit, change.op);
         } else if (!this.#options.isOwn(commit)) {
           // A wave of ours was rebased over it and stands above it here: the store knows the sum.
           reload.add(key);

@@ -122,14 +122,12 @@ function landingsOf(contributions: readonly Contribution[], plan: WavePlan): rea
 function landingWrites({ contribution, writes }: Landing): readonly LandingWrite[] {
   const piece = pieceOf(contribution);
   const { actor } = contribution;
-  return writes.map(({ key, op }) =>
-    actor === undefined ? { key, op, piece } : { key, op, piece, attribution: actor },
-  );
+  return writes.map(({ key, op }) => ({ key, op, piece, attribution: actor }));
 }
 
 function asChange({ key, op, attribution }: LandingWrite): DerivedBatch["changes"][number] {
-  const at = parseInstanceKey(key);
-  return attribution === undefined ? { ...at, op } : { ...at, op, attribution };
+  const { id, scopeKey } = parseInstanceKey(key);
+  return attribution === undefined ? { id, scopeKey, op } : { id, scopeKey, op, attribution };
 }
 
 /** Same-space sends: each entry ends in this wave only by its own copy's surviving run (seed 000 §4). */
@@ -168,7 +166,8 @@ function marksOf(landings: readonly Landing[]): readonly EntryMark[] {
   for (const { contribution } of landings) {
     const { delivery } = contribution;
     if (delivery?.place === undefined) continue;
-    const place = { stream: delivery.stream, eventId: delivery.eventId, ...delivery.place };
+    const { stream, eventId, place: at } = delivery;
+    const place = { stream, seq: at.seq, index: at.index, eventId };
     const mark = delivery.duplicate ?? markFor(place, delivery.end);
     marks.set(`${mark.stream} ${mark.seq} ${mark.index}`, mark);
   }

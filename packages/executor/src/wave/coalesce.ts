@@ -4,7 +4,7 @@ import type { Actor, InstanceKey, PatchOp, Path, ValueOperation } from "@tidemar
 export interface LandingWrite {
   readonly key: InstanceKey;
   readonly op: ValueOperation;
-  readonly attribution?: Actor;
+  readonly attribution?: Actor | undefined;
   /** The piece whose run wrote it: what a wave is split by. */
   readonly piece: string;
 }

@@ -136,9 +136,9 @@ export class Transaction implements EngineTx {
 
   append(entry: NewStreamEntry): StreamEntry {
     this.#requireOpen();
-    const { mark, appendedAt = this.at, ...rest } = entry;
+    const { mark } = entry;
     const index = this.#appends.length;
-    const stored: StreamEntry = { ...rest, seq: this.#seq, index, appendedAt };
+    const stored = stamped(entry, this.#seq, index, entry.appendedAt ?? this.at);
     this.#appends.push(stored);
     if (mark !== undefined) {
       this.mark({ ...mark, stream: entry.stream, seq: this.#seq, index, eventId: entry.eventId });
@@ -253,6 +253,26 @@ export class Transaction implements EngineTx {
           : store.documents.stateAt(this.#branch, id, scopeKey, lastPosOf(seq)).value,
     };
   }
+}
+
+/** Field by field: an object's rest and spread cost more than all else of an append. */
+function stamped(entry: NewStreamEntry, seq: Seq, index: number, appendedAt: number): StreamEntry {
+  const { stream, eventId, payload, firedAt } = entry;
+  const { rendererTrusted, runtimeInjectedEventKeys, retryOf } = entry;
+  const plain = { stream, seq, index, eventId, payload, firedAt, appendedAt };
+  if (
+    rendererTrusted === undefined &&
+    runtimeInjectedEventKeys === undefined &&
+    retryOf === undefined
+  ) {
+    return plain;
+  }
+  return {
+    ...plain,
+    ...(rendererTrusted === undefined ? {} : { rendererTrusted }),
+    ...(runtimeInjectedEventKeys === undefined ? {} : { runtimeInjectedEventKeys }),
+    ...(retryOf === undefined ? {} : { retryOf }),
+  };
 }
 
 function headSeq(slot: Slot): Seq {

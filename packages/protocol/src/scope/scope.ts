@@ -30,6 +30,8 @@ export const SPACE_SCOPE_KEY = "space" as ScopeKey;
 
 const USER = "user:";
 const SESSION = "session:";
+/** How the keys of space-scoped instances begin. */
+const SPACE_SCOPED = `${SPACE_SCOPE_KEY} `;
 
 /** True for the name of a kind. */
 export function isScopeKind(value: unknown): value is ScopeKind {
@@ -167,8 +169,13 @@ export function parseInstanceKey(key: InstanceKey): {
   readonly scopeKey: ScopeKey;
 } {
   const space = key.indexOf(" ");
-  const scopeKey = key.slice(0, Math.max(0, space));
   const id = key.slice(space + 1);
-  if (isScopeKey(scopeKey) && isDocId(id)) return { id, scopeKey };
+  if (key.startsWith(SPACE_SCOPED)) {
+    // By far the most: nothing to take apart, and nothing to check but the id.
+    if (isDocId(id)) return { id, scopeKey: SPACE_SCOPE_KEY };
+  } else {
+    const scopeKey = key.slice(0, Math.max(0, space));
+    if (isScopeKey(scopeKey) && isDocId(id)) return { id, scopeKey };
+  }
   throw new ProtocolError(`${JSON.stringify(key).slice(0, 120)} is not an instance key.`);
 }

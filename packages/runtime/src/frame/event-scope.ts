@@ -25,14 +25,14 @@ export function openEventScope(run: {
   readonly at: number;
   readonly tx: Transaction;
 }): EventScope {
-  const { eventId, stream, principal } = run;
+  const { eventId, stream, principal, at, tx } = run;
   // Two hashes that most handlers never ask for.
   let key: string | undefined;
   let chance: Random | undefined;
   const eventKey = (): string =>
     (key ??= deriveEventKey({ actor: principal ?? null, event: eventId, stream }));
   const random = (): number => (chance ??= seededRandom(seedOf(eventKey()))).next();
-  return { ...run, eventKey, random };
+  return { eventId, stream, principal, at, tx, eventKey, random };
 }
 
 /** FNV-1a over the key: all of a key's characters reach the 32-bit seed. */

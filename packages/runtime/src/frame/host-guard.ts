@@ -58,18 +58,30 @@ export function unguarded<T>(body: () => T): T {
 
 function install(): void {
   patched = [];
-  for (const { owner, name, instead } of TARGETS) {
+  for (const target of TARGETS) {
+    const { owner, name } = target;
     const original = Reflect.get(owner, name) as Patched["original"];
-    const replacement = function (this: unknown, ...args: never[]): unknown {
-      if (!inside) return Reflect.apply(original, this, args);
-      const what = owner === HOST_DATE ? "Date.now()" : "Math.random()";
-      const message = `${what} is not allowed in pattern code: a run must give the same result when it is repeated; use ${instead}`;
-      throw new FrameError(message, { builtin: what });
-    };
     // Assignment keeps the property's attributes. A host that froze the object refuses it: then
     // the lint rule is what is left.
-    if (Reflect.set(owner, name, replacement)) patched.push({ owner, name, original });
+    if (Reflect.set(owner, name, guardOf(target, original)))
+      patched.push({ owner, name, original });
   }
+}
+
+/** One for each function of the host's, however often a frame is entered. */
+const guards = new WeakMap<Patched["original"], Patched["original"]>();
+
+function guardOf({ owner, instead }: (typeof TARGETS)[number], original: Patched["original"]) {
+  const known = guards.get(original);
+  if (known !== undefined) return known;
+  const guard = function (this: unknown, ...args: never[]): unknown {
+    if (!inside) return Reflect.apply(original, this, args);
+    const what = owner === HOST_DATE ? "Date.now()" : "Math.random()";
+    const message = `${what} is not allowed in pattern code: a run must give the same result when it is repeated; use ${instead}`;
+    throw new FrameError(message, { builtin: what });
+  };
+  guards.set(original, guard);
+  return guard;
 }
 
 function restore(): void {

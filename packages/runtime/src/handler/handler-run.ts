@@ -155,9 +155,9 @@ function sealable(
     reads: env.durableReads(tx.reads),
     writes: tx.writes,
     sends: tx.sends,
-    ...(tx.accessChanges.length === 0 ? {} : { accessChanges: tx.accessChanges }),
+    accessChanges: tx.accessChanges.length === 0 ? undefined : tx.accessChanges,
     emits: [],
-    ...(value === undefined ? {} : { value }),
+    value,
   };
 }
 

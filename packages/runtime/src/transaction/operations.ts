@@ -46,8 +46,8 @@ export function mergeOperation(
   checked: (value: unknown) => JsonValue,
 ): ValueOperation {
   const { path, initial } = end;
-  const base = initial === undefined ? {} : { ifAbsent: initial };
-  return patch(mergingOp(request, { path, ...base }, checked));
+  const common = initial === undefined ? { path } : { path, ifAbsent: initial };
+  return patch(mergingOp(request, common, checked));
 }
 
 function mergingOp(

@@ -12,15 +12,18 @@ export class ReadLog {
     readonly seq: Seq;
     readonly space?: SpaceId | undefined;
   }): void {
-    const { space, ...own } = read;
-    const document = space === undefined ? read.key : `${space} ${read.key}`;
+    const { key, path, kind, seq, space } = read;
+    const document = space === undefined ? key : `${space} ${key}`;
     const reads = this.#byKey.get(document) ?? new Map<string, LoggedRead>();
     this.#byKey.set(document, reads);
     if (reads.has("v")) return;
-    const place = placeKey(read.kind, read.path);
+    const place = placeKey(kind, path);
     if (reads.has(place)) return;
     if (place === "v") reads.clear();
-    reads.set(place, space === undefined ? own : { ...own, space });
+    reads.set(
+      place,
+      space === undefined ? { key, path, kind, seq } : { key, path, kind, seq, space },
+    );
   }
 
   all(): readonly LoggedRead[] {

@@ -4,8 +4,9 @@ import { eventKeyOf, type Channel } from "../space/channel.js";
 
 /** What a mark tells the sender: the end, without payload and without who else is concerned. */
 export function stateOfMark(mark: EntryMark): EntryState {
-  const { stream, eventId, seq, index } = mark;
-  return { stream, eventId, seq, index, consequenced: true, ...endOf(mark) };
+  const { stream, eventId, seq, index, status } = mark;
+  const ended = { stream, eventId, seq, index, consequenced: true } as const;
+  return status === undefined ? ended : { ...ended, ...endOf(mark) };
 }
 
 /** How a stored entry stands, for its sender. */
