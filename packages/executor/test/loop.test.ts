@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { chain, counter, deep, lab } from "./support/patterns.js";
+import { chain, counter, deep, FAN_OUT, fanOut, lab } from "./support/patterns.js";
 import { createWorld, type World } from "./support/world.js";
 
 beforeEach(() => lab.runs.clear());
@@ -94,6 +94,44 @@ describe("the flush deadline", () => {
     await w.settle(2_000);
     expect(w.value(w.piece, "c4")).toBe(1);
     expect(w.naming(e1)).toBe(1);
+    await w.stop();
+  });
+
+  test("[EX-F6] one user's click lands and is told within two deadlines of its arrival while another's fan-out runs for twenty", async () => {
+    const T_FLUSH = 100;
+    // A wave is cut between two derivations, and what was sent is looked at between two.
+    const STEP = 10;
+    const w = await createWorld({
+      patterns: [fanOut, counter],
+      policy2: { flushDeadlineMs: T_FLUSH },
+    });
+    const [wide, small] = [await w.create(fanOut), await w.create(counter)];
+    const ben = await w.t.connected("ben");
+    const leaves = Array.from({ length: FAN_OUT }, (_, i) => `leaf${i}`);
+    await w.open(w.owner, wide, leaves);
+    await w.open(ben, small, ["count", "double"]);
+    await w.settle();
+    const [clicked, told]: [number[], number[]] = [[], []];
+    let leaf = 0;
+    // Between two derivations it is seen what ben was told; while one runs, he clicks.
+    lab.spend = (ms) => {
+      const ends = ben.frames(w.space).flatMap((frame) => frame.entries);
+      while (told.length < ends.length) told.push(w.t.clock.monotonic());
+      leaf += 1;
+      if ([1, 14, 45, 90, 151].includes(leaf)) {
+        clicked.push(w.t.clock.monotonic());
+        void w.fire(ben, small, "inc");
+      }
+      w.t.clock.spend(ms);
+    };
+    await w.fire(w.owner, wide, "spread");
+    await w.settle(10_000);
+    expect(leaf).toBe(FAN_OUT);
+    const waited = told.map((at, i) => at - (clicked[i] as number));
+    expect(waited).toHaveLength(5);
+    expect(Math.max(...waited)).toBeLessThanOrEqual(2 * T_FLUSH + 3 * STEP);
+    expect(w.value(small, "count")).toBe(5);
+    expect(w.value(wide, `leaf${FAN_OUT - 1}`)).toBe(1);
     await w.stop();
   });
 

@@ -176,6 +176,28 @@ export const deep = pattern({
   },
 });
 
+/** One click spreads to two hundred derivations of 10 ms each: twenty flush deadlines of work. */
+export const fanOut = pattern({
+  id: "fanOut",
+  version: "1",
+  build: () => {
+    const n = cell("n", z.number(), { default: 0 });
+    const leaves = Array.from({ length: FAN_OUT }, (_, i) =>
+      computed(`leaf${i}`, () => {
+        const value = n.get();
+        if (value > 0) lab.spend(10);
+        return value;
+      }),
+    );
+    const spread = action("spread", () => {
+      n.increment(1);
+    });
+    return { n, spread, ...Object.fromEntries(leaves.map((leaf, i) => [`leaf${i}`, leaf])) };
+  },
+});
+
+export const FAN_OUT = 200;
+
 /** The counter again, with other arithmetic. */
 export const counter2 = pattern({
   id: "counter",
