@@ -3,6 +3,7 @@ import { z } from "zod";
 import {
   ConnectionError,
   instanceKey,
+  pieceIdFor,
   SPACE_SCOPE_KEY,
   type DocId,
   type JsonValue,
@@ -304,10 +305,16 @@ describe("structure", () => {
     await w.t.stop();
   });
 
-  test("[EX-N3] in a space of many documents what one session watches is what it costs", async () => {
+  test("[EX-N3] in a space of 10,000 documents what one session watches is what it costs", async () => {
     const w = await createWorld({ patterns: [counter] });
-    const pieces: DocId[] = [];
-    for (let at = 0; at < 500; at += 1) pieces.push(await w.create(counter, `p${at}`));
+    const pieces = Array.from({ length: 10_000 }, (_, at) => pieceIdFor({ name: `p${at}` }));
+    for (let from = 0; from < pieces.length; from += 500) {
+      const ops = pieces.slice(from, from + 500).map((id) => {
+        const value = describePiece(counter, {}, id) as unknown as JsonValue;
+        return { op: "set" as const, id, value };
+      });
+      expect(await w.owner.commit(w.space, { ops })).toMatchObject({ ok: true });
+    }
     const [watched] = pieces;
     if (watched === undefined) throw new Error("there are pieces");
     await w.open(w.owner, watched, ["double"]);
