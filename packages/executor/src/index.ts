@@ -51,6 +51,14 @@ export {
   userDatabaseFile,
 } from "./performers/sqlite/sqlite-performer.js";
 export type { PoolLimits } from "./performers/sqlite/query-pool.js";
+export { NotServedError, type NotServedReason, UnknownPieceError } from "./lifecycle/errors.js";
+export type {
+  CreateVerb,
+  LifecycleResult,
+  LifecycleVerb,
+  PatternName,
+  SetSourceVerb,
+} from "./lifecycle/verbs.js";
 export { DEFAULT_SERVING_POLICY, type ServingPolicy } from "./policy.js";
 export { storeLoads, type DocumentLoads, type LoadAnswer, type LoadNews } from "./replica/loads.js";
 export type { AdvanceSample, SettleSample, SpaceStatsSnapshot } from "./stats/counters.js";

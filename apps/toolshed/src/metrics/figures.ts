@@ -62,6 +62,8 @@ export const SERVING_FIGURES: Readonly<Record<FigurePath<Required<ServingStats>>
   handlersOverBudget: counter("Handlers that did not end within their budget and were given up."),
   disposeTimeouts: counter("Disposals of runtimes that were abandoned at their deadline."),
   receiptCollisions: counter("Events that ended though their receipt had been written already."),
+  lifecycleVerbs: counter("Lifecycle verbs that settled."),
+  directCommits: counter("Commits of lifecycle verbs beside a wave."),
 
   "demand.demandedRows": gauge("Instances that sessions track, counted once a session."),
   "demand.demandedInstances": gauge("Distinct instances that sessions track."),

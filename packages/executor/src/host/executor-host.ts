@@ -12,6 +12,9 @@ import {
 import type { PatternRegistry } from "@tidemark/runtime";
 import { EgressBudget } from "../effects/budget.js";
 import type { EffectPerformers } from "../effects/performer.js";
+import { prepareVerb } from "../lifecycle/prepare.js";
+import { VerbRequest } from "../lifecycle/request.js";
+import type { LifecycleResult, LifecycleVerb } from "../lifecycle/verbs.js";
 import { resolvePolicy, type ServingPolicy } from "../policy.js";
 import { storeLoads, type DocumentLoads } from "../replica/loads.js";
 import { SpaceStats, type SpaceStatsSnapshot } from "../stats/counters.js";
@@ -92,6 +95,22 @@ export class ExecutorHost {
   /** An explicit warm request: serve the space though nobody is there (seed 001 §1). */
   warm(space: SpaceId, instances: readonly InstanceKey[] = []): void {
     this.#slot(space).warm(instances);
+  }
+
+  /**
+   * Asks for a lifecycle verb, on the space's loop, as its principal (seed 001 §1, §3e). It activates the
+   * space; the answer comes with the commit of the verb's own wave. What it staged is served from then on
+   * until its tenure parks idle.
+   *
+   * @throws UnknownPatternError, ProtocolError, ValueError for what cannot be asked for; AuthorizationError for
+   * who may not write; UnknownPieceError; ConflictError where a source update lost a race; NotServedError
+   */
+  async lifecycle(space: SpaceId, verb: LifecycleVerb): Promise<LifecycleResult> {
+    const request = new VerbRequest(space, prepareVerb(verb, this.#options.patterns, this.#ids));
+    if (this.#stopped) request.notServed("stopped");
+    else if (!this.#options.memory.exists(space)) request.notServed("unknown-space");
+    else this.#slot(space).ask(request);
+    return request.answer;
   }
 
   /** Whether a loop of this process serves the space now. */
@@ -193,6 +212,7 @@ export class ExecutorHost {
             loads,
             performers: effects,
             budget: this.#budgetOf(space),
+            announce: (commit, instances) => memory.warm({ space, commit, instances }),
             report: told,
           },
           (served) => this.#parked.take(served),

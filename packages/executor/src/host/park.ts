@@ -13,6 +13,8 @@ export interface ActivationCriteria {
   /** `unknown`: the store could not be read; the activation opens it itself and then fails or not. */
   readonly undelivered: boolean | "unknown";
   readonly warmRequests: number;
+  /** Lifecycle verbs that no tenure has received. */
+  readonly verbs: number;
 }
 
 /** What the host does once a park has completed. */
@@ -25,7 +27,8 @@ export interface AfterPark {
 
 /** Whether a space is one that somebody needs. */
 export function meetsCriteria(criteria: ActivationCriteria): boolean {
-  return criteria.liveSessions > 0 || criteria.undelivered !== false || criteria.warmRequests > 0;
+  const { liveSessions, undelivered, warmRequests, verbs } = criteria;
+  return liveSessions > 0 || undelivered !== false || warmRequests > 0 || verbs > 0;
 }
 
 const PARKS: Record<ParkReason, (failures: number) => AfterPark> = {

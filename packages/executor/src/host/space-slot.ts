@@ -1,6 +1,7 @@
 import type { ServedSpace } from "@tidemark/memory-engine";
 import type { Cancellable, Clock, InstanceKey, SpaceId } from "@tidemark/protocol";
 import type { ServingPolicy } from "../policy.js";
+import type { VerbRequest } from "../lifecycle/request.js";
 import type { SpaceStats } from "../stats/counters.js";
 import type { ServingReport } from "../tenure/report.js";
 import type { KeptRuntime } from "../tenure/kept-runtime.js";
@@ -38,6 +39,8 @@ export class SpaceSlot {
   readonly #space: SpaceId;
   readonly #host: SlotHost;
   #warm: WarmRequest[] = [];
+  /** Verbs that no tenure has received. */
+  #asked: VerbRequest[] = [];
   #server: SpaceServer | undefined;
   #running: Promise<void> | undefined;
   #backoff: Cancellable | undefined;
@@ -74,6 +77,13 @@ export class SpaceSlot {
     this.consider();
   }
 
+  /** A lifecycle verb: it is for the tenure that runs now, or for the next one and no other (seed 001 §1, §2). */
+  ask(request: VerbRequest): void {
+    if (this.#stopped) return request.notServed("stopped");
+    if (this.#server?.ask(request) !== true) this.#asked.push(request);
+    this.consider();
+  }
+
   /** Nothing of the space is held any more, but where a tenure is under way. */
   unused(): void {
     if (this.#server === undefined) this.#host.release(this.#space);
@@ -84,6 +94,7 @@ export class SpaceSlot {
     this.#stopped = true;
     this.#backoff?.cancel();
     this.#backoff = undefined;
+    for (const request of this.#asked.splice(0)) request.notServed("stopped");
     const server = this.#server;
     if (server === undefined || this.#running === undefined) return;
     server.end("stopped");
@@ -102,17 +113,17 @@ export class SpaceSlot {
   }
 
   #criteria(): ActivationCriteria {
-    const warmRequests = this.#warm.length;
+    const waiting = { warmRequests: this.#warm.length, verbs: this.#asked.length };
     try {
       const served = this.#host.served(this.#space);
       return {
         liveSessions: served.liveSessions(),
         undelivered: served.engine.entries.backlog(),
-        warmRequests,
+        ...waiting,
       };
     } catch {
       // The activation opens the store itself, and counts as failed where that fails too (§1).
-      return { liveSessions: 0, undelivered: "unknown", warmRequests };
+      return { liveSessions: 0, undelivered: "unknown", ...waiting };
     }
   }
 
@@ -122,11 +133,13 @@ export class SpaceSlot {
       server = this.#host.open(this.#space);
     } catch (error) {
       this.#host.report({ kind: "tenure-failed", space: this.#space, error });
+      for (const request of this.#asked.splice(0)) request.notServed("failed", error);
       this.#parked({ reason: "failed", committed: false, error });
       return;
     }
     this.#server = server;
     for (const request of this.#warm) request.received = server.warm(request.instances);
+    for (const request of this.#asked.splice(0)) server.ask(request);
     this.#running = server.run().then((result) => this.#parked(result));
   }
 
@@ -139,7 +152,8 @@ export class SpaceSlot {
     this.#handBack(result.reason === "idle");
     const next = afterPark(result.reason, this.#failures);
     this.#failures = next.failures;
-    if (this.#stopped || !next.reevaluate) return;
+    // A verb that came during the park is a trigger of its own, where the criteria are left alone too.
+    if (this.#stopped || !(next.reevaluate || this.#asked.length > 0)) return;
     const { clock, policy } = this.#host;
     const delay = activationDelay(this.#failures, {
       baseMs: policy.activationBackoffMs,

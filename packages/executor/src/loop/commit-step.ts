@@ -10,6 +10,7 @@ import type { Scheduler } from "@tidemark/scheduler";
 import type { Deliveries } from "../drain/delivery.js";
 import type { Drain } from "../drain/drain.js";
 import type { EffectOutbox } from "../effects/outbox.js";
+import type { VerbStep } from "../lifecycle/verb-step.js";
 import type { SpaceStats } from "../stats/counters.js";
 import { TenureEnd } from "../tenure/end.js";
 import type { Settled, Wave, WaveAccumulator } from "../wave/accumulator.js";
@@ -31,6 +32,7 @@ export interface CommitStepOptions {
   readonly drain: Drain;
   readonly deliveries: Deliveries;
   readonly effects: Pick<EffectOutbox, "take">;
+  readonly verbs: Pick<VerbStep, "landed">;
   readonly scheduler: Pick<Scheduler, "notify" | "node" | "rearm">;
   readonly stats: SpaceStats;
   /** Bytes of operations past which a wave is split. */
@@ -95,6 +97,7 @@ export class CommitStep {
       const verdict = this.#write(wave, watermark, refused);
       try {
         this.#told(wave, verdict);
+        this.#options.verbs.landed(verdict);
         trace?.landed(wave.contributions, verdict);
         await this.#options.pass("wave:after-commit");
       } finally {

@@ -12,6 +12,7 @@ import type { Cascade } from "../drain/cascade.js";
 import type { Deliveries } from "../drain/delivery.js";
 import type { Drain } from "../drain/drain.js";
 import type { EffectOutbox } from "../effects/outbox.js";
+import type { VerbStep } from "../lifecycle/verb-step.js";
 import type { ServingPolicy } from "../policy.js";
 import type { Replica } from "../replica/replica.js";
 import type { SpaceStats } from "../stats/counters.js";
@@ -42,6 +43,7 @@ export interface LoopParts {
   readonly cascade: Cascade;
   readonly deliveries: Deliveries;
   readonly effects: EffectOutbox;
+  readonly verbs: VerbStep;
   readonly coverage: CoverageKeeper;
   readonly commits: CommitStep;
   readonly isOwn: (commit: AcceptedCommit) => boolean;
@@ -57,7 +59,7 @@ export interface CycleEnd {
 }
 
 /**
- * The serving loop (seed 001 §3): barrier, demand, drain, settle, one commit. Input that arrives
+ * The serving loop (seed 001 §3): barrier, verbs, demand, drain, settle, one commit. Input that arrives
  * meanwhile is the next cycle's.
  */
 export class ServingLoop {
@@ -78,6 +80,7 @@ export class ServingLoop {
     this.#prove();
     await this.#barrier();
     await this.#answers();
+    await this.#verbs();
     this.#trace.enter("demand");
     this.#parts.structure.retryOwed();
     const spent = await this.#load();
@@ -93,6 +96,7 @@ export class ServingLoop {
     const quiet = this.#judge(result);
     const before = coverage.watermark;
     await this.#commit(quiet);
+    this.#parts.verbs.settle();
     if (result.state !== "idle" && coverage.watermark > before) stats.counts.exhaustedAdvances += 1;
     // What the wave hid shows now, what it gave back is gone: another cycle proves what is left.
     const unproven = [this.#shadows.lift(), coverage.takeOwedProof()].includes(true);
@@ -135,6 +139,12 @@ export class ServingLoop {
   async #answers(): Promise<void> {
     const { effects, deliveries, live } = this.#parts;
     if (effects.due && live() && !deliveries.bodyRunning) await effects.land();
+  }
+
+  /** What was asked of the pieces runs ahead of the drain, and under no running body (seed 001 §1). */
+  async #verbs(): Promise<void> {
+    const { verbs, deliveries, live } = this.#parts;
+    if (verbs.due && live() && !deliveries.bodyRunning) await verbs.run();
   }
 
   /** The demand pass, with half of the flush deadline at most. Returns the milliseconds that it took of it. */
@@ -216,20 +226,21 @@ export class ServingLoop {
   }
 
   #more(): boolean {
-    const { scheduler, inbox, demand, drain, deliveries, structure, effects } = this.#parts;
+    const { scheduler, inbox, demand, drain, deliveries, structure, effects, verbs } = this.#parts;
     const { queued, queuedEvents } = scheduler.stats;
     if (queued > 0 || (queuedEvents > 0 && !scheduler.inEvent())) return true;
     if (drain.isArmed || demand.isArmed || structure.due) return true;
-    return (!inbox.isEmpty || effects.due) && !deliveries.bodyRunning;
+    return (!inbox.isEmpty || effects.due || verbs.due) && !deliveries.bodyRunning;
   }
 
   #rests(quiet: boolean): boolean {
-    const { scheduler, accumulator, drain, coverage } = this.#parts;
+    const { scheduler, accumulator, drain, coverage, verbs } = this.#parts;
     return (
       quiet &&
       !scheduler.busy() &&
       accumulator.open.isEmpty &&
       drain.isEmpty &&
+      verbs.isEmpty &&
       coverage.advance === undefined &&
       !this.#more()
     );

@@ -55,6 +55,9 @@ const TOP = [
   "handlersOverBudget",
   "disposeTimeouts",
   "receiptCollisions",
+  // Verbs that settled, and the commits that they made beside a wave.
+  "lifecycleVerbs",
+  "directCommits",
 ] as const;
 
 const DEMAND = [

@@ -1,11 +1,11 @@
 import type { Subscription } from "@tidemark/memory-engine";
 import type { AcceptedCommit, EventId, Seq } from "@tidemark/protocol";
-import { Runtime, storedMemo } from "@tidemark/runtime";
+import { Runtime } from "@tidemark/runtime";
 import { Cascade } from "../drain/cascade.js";
 import { Deliveries } from "../drain/delivery.js";
 import { Drain } from "../drain/drain.js";
-import { CompletionStep } from "../effects/completion-step.js";
-import { EffectOutbox } from "../effects/outbox.js";
+import type { EffectOutbox } from "../effects/outbox.js";
+import { VerbStep } from "../lifecycle/verb-step.js";
 import { CommitStep } from "../loop/commit-step.js";
 import { CoverageKeeper } from "../loop/coverage-keeper.js";
 import { DemandPass } from "../loop/demand-pass.js";
@@ -21,6 +21,7 @@ import { WaveAccumulator } from "../wave/accumulator.js";
 import { WaveSeal } from "../wave/wave-seal.js";
 import type { OwnTenure } from "../wave/store-view.js";
 import { TenureBinding, type TenureHooks } from "./binding.js";
+import { buildEffects } from "./build-effects.js";
 import { Pieces } from "./pieces.js";
 import { StructureLoads } from "./structure-loads.js";
 import type { TenureOptions } from "./tenure-options.js";
@@ -41,6 +42,7 @@ export class TenureParts {
   readonly cascade: Cascade;
   readonly drain: Drain;
   readonly effects: EffectOutbox;
+  readonly verbs: VerbStep;
   readonly commits: CommitStep;
   readonly runtime: Runtime;
   readonly demand: DemandPass;
@@ -58,11 +60,11 @@ export class TenureParts {
     const { served, holder, stats, clock, gates } = options;
     const { space } = served;
     const start = served.engine.view(() => readStart(served));
-    this.#own = { holder, since: start.head };
     this.#pass = gateOf(gates, space);
     this.scheduler = this.#buildScheduler();
     this.replica = this.#buildReplica(start.head);
     this.accumulator = new WaveAccumulator(this.replica);
+    this.#own = { holder, since: start.head, direct: this.accumulator.direct };
     this.#view = new ServingView(space, this.accumulator.view, (key) => this.replica.missing(key));
     this.coverage = new CoverageKeeper(space, clock, stats, start);
     this.inbox = new Inbox(served, this.binding.wake);
@@ -70,7 +72,8 @@ export class TenureParts {
     this.deliveries = this.#buildDeliveries();
     this.cascade = this.#buildCascade();
     this.drain = this.#buildDrain();
-    this.effects = this.#buildEffects();
+    this.effects = buildEffects(this, options, this.#pass);
+    this.verbs = this.#buildVerbs();
     this.commits = this.#buildCommits();
     this.runtime = this.#buildRuntime(start.recovery);
     this.demand = this.#buildDemand();
@@ -99,6 +102,7 @@ export class TenureParts {
       accumulator.layers === 0 &&
       inbox.isEmpty &&
       drain.isEmpty &&
+      this.verbs.isEmpty &&
       !deliveries.bodyRunning &&
       commits.committing === undefined &&
       replica.isComplete &&
@@ -108,12 +112,13 @@ export class TenureParts {
 
   /** Whether a lapse of the lease aborts something: a wave, a commit or a delivery has begun (§2). */
   get uncommitted(): boolean {
-    const { accumulator, commits, deliveries } = this;
+    const { accumulator, commits, deliveries, verbs } = this;
     return (
       accumulator.layers > 0 ||
       !accumulator.open.isEmpty ||
       commits.committing !== undefined ||
-      deliveries.engaged
+      deliveries.engaged ||
+      verbs.committing
     );
   }
 
@@ -144,6 +149,7 @@ export class TenureParts {
     for (const key of waited) this.scheduler.rearmReaders(key);
     this.structure.settled(waited);
     this.drain.arm();
+    this.verbs.arm();
     this.binding.wake();
   }
 
@@ -270,32 +276,21 @@ export class TenureParts {
     });
   }
 
-  #buildEffects(): EffectOutbox {
-    const { served, holder, clock, stats, performers, budget, report } = this.#options;
-    const { space } = served;
-    return new EffectOutbox({
-      space,
-      clock,
+  #buildVerbs(): VerbStep {
+    const { served, holder, stats, announce } = this.#options;
+    return new VerbStep({
+      served,
+      holder,
+      accumulator: this.accumulator,
+      replica: this.replica,
+      coverage: this.coverage,
+      scheduler: this.scheduler,
+      structure: this.structure,
       stats,
-      performers,
-      budget,
-      completions: new CompletionStep({
-        served,
-        holder,
-        accumulator: this.accumulator,
-        coverage: this.coverage,
-        scheduler: this.scheduler,
-        stats,
-        pass: this.#pass,
-        live: this.binding.live,
-        confirmLease: this.binding.confirmLease,
-      }),
       pass: this.#pass,
-      wake: this.binding.wake,
-      selected: (target) => storedMemo(this.replica.get(target)?.value),
-      stands: ({ action, instance }) => this.scheduler.node(action, instance)?.registered === true,
-      reportFailure: (builtIn, { action }, error) =>
-        report({ kind: "effect-failed", space, builtIn, action, error }),
+      live: this.binding.live,
+      confirmLease: this.binding.confirmLease,
+      announce,
     });
   }
 
@@ -311,6 +306,7 @@ export class TenureParts {
       drain: this.drain,
       deliveries: this.deliveries,
       effects: this.effects,
+      verbs: this.verbs,
       scheduler: this.scheduler,
       stats,
       waveMaxBytes: policy.waveMaxBytes,
@@ -380,6 +376,7 @@ export class TenureParts {
       cascade: this.cascade,
       deliveries: this.deliveries,
       effects: this.effects,
+      verbs: this.verbs,
       coverage: this.coverage,
       commits: this.commits,
       isOwn: (commit) => this.isOwn(commit),

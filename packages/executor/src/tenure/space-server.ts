@@ -1,6 +1,7 @@
 import type { ServedSpace } from "@tidemark/memory-engine";
 import type { InstanceKey, SpaceId } from "@tidemark/protocol";
 import type { ParkReason } from "../host/park.js";
+import type { VerbRequest } from "../lifecycle/request.js";
 import { Maintenance } from "../loop/maintenance.js";
 import { gateOf } from "../loop/loop.js";
 import { Wake } from "../loop/wake.js";
@@ -34,6 +35,8 @@ export class SpaceServer {
   readonly #wake: Wake;
   readonly #idle: IdleWatch;
   readonly #warm = new Set<InstanceKey>();
+  /** Verbs that came before there was anybody to run them. */
+  #asked: VerbRequest[] = [];
   readonly #subscriptions: { close(): void }[] = [];
   #parts: TenureParts | undefined;
   /** The parts were kept by a predecessor, and this tenure has not served with them yet. */
@@ -88,6 +91,15 @@ export class SpaceServer {
     return true;
   }
 
+  /** A lifecycle verb of the space's; false as {@link SpaceServer.warm} has it (seed 001 §1). */
+  ask(request: VerbRequest): boolean {
+    if (this.#ending !== undefined) return false;
+    if (this.#parts === undefined) this.#asked.push(request);
+    else this.#parts.verbs.add(request);
+    this.#wake.signal();
+    return true;
+  }
+
   /** Sessions came or went, or another reason to look at the activation criteria again. */
   poke(): void {
     this.#wake.signal();
@@ -105,6 +117,7 @@ export class SpaceServer {
   abandon(): void {
     this.#ending ??= "stopped";
     this.#releaseLease();
+    this.#refuseVerbs("stopped");
   }
 
   /** Serves until the tenure ends. Never rejects. */
@@ -119,6 +132,7 @@ export class SpaceServer {
       report({ kind: "tenure-failed", space: this.space, error });
     }
     const kept = await this.#teardown(result.reason);
+    this.#refuseVerbs(result.reason, result.error);
     const committed = stats.counts.derivedCommits > this.#wavesBefore;
     return { ...result, committed, ...(kept === undefined ? {} : { kept }) };
   }
@@ -153,6 +167,7 @@ export class SpaceServer {
       leaseLives: () => this.#leaseLives(),
     });
     parts.demand.warm(this.#warm);
+    for (const request of this.#asked.splice(0)) parts.verbs.add(request);
     this.#subscriptions.push(
       served.onDemand(({ watches, growths }) => {
         const { demand } = this.#options.stats;
@@ -267,6 +282,12 @@ export class SpaceServer {
       report({ kind: "tenure-failed", space: this.space, error });
       return undefined;
     }
+  }
+
+  /** Whoever asked may ask again; nothing here does (seed 001 §2). */
+  #refuseVerbs(reason: ParkReason, error?: unknown): void {
+    const left = [...this.#asked.splice(0), ...(this.#parts?.verbs.drop() ?? [])];
+    for (const request of left) request.notServed(reason, error);
   }
 
   #releaseLease(): void {

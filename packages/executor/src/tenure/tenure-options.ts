@@ -1,5 +1,12 @@
 import type { ServedSpace } from "@tidemark/memory-engine";
-import type { Clock, Gates, HolderId, IdSource } from "@tidemark/protocol";
+import type {
+  AcceptedCommit,
+  Clock,
+  Gates,
+  HolderId,
+  IdSource,
+  InstanceKey,
+} from "@tidemark/protocol";
 import type { PatternRegistry } from "@tidemark/runtime";
 import type { EgressBudget } from "../effects/budget.js";
 import type { EffectPerformers } from "../effects/performer.js";
@@ -23,5 +30,7 @@ export interface TenureOptions {
   readonly performers: EffectPerformers;
   /** What may leave the space, over all its tenures. */
   readonly budget: EgressBudget;
+  /** A warm-marked notice of this space: documents that a verb staged, and the commit that holds them. */
+  readonly announce: (commit: AcceptedCommit | undefined, staged: readonly InstanceKey[]) => void;
   readonly report: (report: ServingReport) => void;
 }

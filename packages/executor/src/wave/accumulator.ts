@@ -11,10 +11,11 @@ import {
 import type { Change } from "@tidemark/scheduler";
 import { closeOver } from "./closure.js";
 import type { Contribution } from "./contribution.js";
+import { DirectCommits } from "./direct.js";
 import type { Fate, WavePlan } from "./plan.js";
 
 /** What the accumulator adds to a run: its place, what it rests on, and what shows of it. */
-export type Draft = Omit<Contribution, "id" | "basis" | "previous" | "layer">;
+export type Draft = Omit<Contribution, "id" | "basis" | "previous" | "observed" | "layer">;
 
 /** The replica, as far as a wave moves it. */
 export interface WaveBase extends BaseView {
@@ -58,6 +59,8 @@ export interface Settled {
  */
 export class WaveAccumulator {
   readonly view: LayeredView;
+  /** Commits beside the waves that runs which are undecided may not have seen. */
+  readonly direct = new DirectCommits();
   readonly #base: WaveBase;
   readonly #lastOfNode = new Map<string, Contribution>();
   #open = new Wave();
@@ -84,10 +87,11 @@ export class WaveAccumulator {
     const nodeKey = `${draft.action} ${draft.instance}`;
     const previous = draft.kind === "derivation" ? this.#lastOfNode.get(nodeKey) : undefined;
     const place = { id: this.#nextId, basis: this.#base.seq, layer };
-    const contribution: Contribution =
+    const contribution: Contribution = this.#seeing(
       previous === undefined
         ? { ...draft, ...place }
-        : { ...draft, ...place, previous: previous.id };
+        : { ...draft, ...place, previous: previous.id },
+    );
     this.#nextId += 1;
     const changes = this.#moving([...layer.ops.keys()], () => {
       if (layer.ops.size > 0) this.view.push(layer);
@@ -146,11 +150,24 @@ export class WaveAccumulator {
     return [];
   }
 
+  /** {@link WaveAccumulator.absorb} for a commit that runs sealed before it have not seen (seed 001 §3e). */
+  absorbDirect(key: InstanceKey, value: JsonValue | undefined, seq: Seq): readonly Change[] {
+    this.direct.add(key, seq);
+    return this.absorb(key, value, seq);
+  }
+
   /** The wave was refused whole: everything unaccepted is taken back. */
   abort(wave: Wave): void {
     for (const { layer } of wave.contributions) this.view.remove(layer);
     this.#takeBack(this.#open.contributions.slice());
     this.#lastOfNode.clear();
+  }
+
+  /** Hardly ever is there a direct commit to have been seen: then nothing is copied. */
+  #seeing(contribution: Contribution): Contribution {
+    if (this.direct.isEmpty) return contribution;
+    const observed = this.direct.seenBy(contribution.reads, contribution.basis);
+    return observed === undefined ? contribution : { ...contribution, observed };
   }
 
   #promote(

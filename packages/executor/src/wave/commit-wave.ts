@@ -59,6 +59,7 @@ export function commitWave(
     const verdict = served.commitDerived(
       own.holder,
       (tx) => {
+        refuseDenied(served, contributions, refused);
         plan = planWave(contributions, planViewOf(tx, own), refused);
         wave = buildWave(contributions, plan, batchContext(served, tx, header, plan));
         return wave.batches.every(isEmpty) ? undefined : wave.batches;
@@ -71,6 +72,18 @@ export function commitWave(
       continue;
     }
     return answer(verdict, plan, wave);
+  }
+}
+
+/** Who asked for something must be able to do it themselves, by the list as this transaction has it. */
+function refuseDenied(
+  served: Pick<ServedSpace, "checkWrite">,
+  contributions: readonly Contribution[],
+  refused: Map<number, Reason>,
+): void {
+  for (const { id, askedBy } of contributions) {
+    if (askedBy !== undefined && served.checkWrite(askedBy) !== undefined)
+      refused.set(id, "access");
   }
 }
 

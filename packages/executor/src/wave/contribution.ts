@@ -86,6 +86,10 @@ export interface Contribution {
   readonly accessChanges?: readonly AccessChange[];
   /** It does not land, whatever the store holds. */
   readonly unfit?: Reason;
+  /** Documents on which it has seen a direct commit, and that commit: it lands while each is the head (§3e). */
+  readonly observed?: ReadonlyMap<InstanceKey, Seq>;
+  /** Who asked for it: it lands while they may write, by the list in the wave's transaction. */
+  readonly askedBy?: Principal;
   /** Checked by the store in the wave's transaction; one that fails costs this contribution. */
   readonly preconditions?: readonly Precondition[];
   /** What the layered view shows of it. */

@@ -94,7 +94,8 @@ export function planWave(
   const planner = new Planner(view);
   const judgements = new Map<number, Judgement>();
   for (const contribution of contributions) {
-    const failure = refused.get(contribution.id) ?? contribution.unfit;
+    const failure =
+      refused.get(contribution.id) ?? contribution.unfit ?? planner.outrun(contribution);
     judgements.set(
       contribution.id,
       failure === undefined ? planner.judge(contribution) : { kept: [], lost: new Set(), failure },
@@ -111,6 +112,12 @@ class Planner {
 
   constructor(view: PlanView) {
     this.#view = view;
+  }
+
+  /** What it saw a direct commit make is not the head any more (seed 001 §3e). */
+  outrun({ observed }: Contribution): Reason | undefined {
+    for (const [key, seq] of observed ?? []) if (this.#view.head(key) !== seq) return "raced";
+    return undefined;
   }
 
   judge(contribution: Contribution): Judgement {
@@ -194,7 +201,7 @@ class Planner {
     const due = stands ? writes.filter((write) => !isOnce(write)) : writes;
     const { kept, dropped } = supersede(due, this.#laterOf(contribution, key));
     if (kept.length === 0) return { kept, dropped };
-    const intrusions = this.#view.intrusions(key, contribution.basis);
+    const intrusions = this.#intrusions(contribution, key);
     if (intrusions.length === 0) return { kept, dropped };
     for (const theirs of intrusions) {
       if (!kept.every((write) => rebases(write.op, theirs.op))) return "raced";
@@ -206,7 +213,12 @@ class Planner {
   }
 
   #intruded(contribution: Contribution, key: InstanceKey): boolean {
-    return this.#view.intrusions(key, contribution.basis).length > 0;
+    return this.#intrusions(contribution, key).length > 0;
+  }
+
+  /** A direct commit that it has seen is none to it, nor is what that commit rested on. */
+  #intrusions({ basis, observed }: Contribution, key: InstanceKey): readonly Intrusion[] {
+    return this.#view.intrusions(key, observed?.get(key) ?? basis);
   }
 
   /** A receipt lands only where nothing stands: whoever wrote it first was this same handling (seed 000 §4). */

@@ -7,6 +7,8 @@ export interface OwnTenure {
   readonly holder: HolderId;
   /** Head of the store when the tenure began: what is above it and bears the holder is its own. */
   readonly since: Seq;
+  /** Its commits beside the waves, which runs sealed before them have not seen (seed 001 §3e). */
+  readonly direct?: { has(seq: Seq): boolean };
 }
 
 /** The store inside a wave's transaction, as the plan asks for it. */
@@ -44,8 +46,9 @@ export function planViewOf(tx: EngineTx, own: OwnTenure): PlanView {
   };
 }
 
-function isOwn(revision: Revision, own: OwnTenure): boolean {
-  return revision.class === "derived" && revision.holder === own.holder && revision.seq > own.since;
+function isOwn({ class: kind, holder, seq }: Revision, own: OwnTenure): boolean {
+  if (kind !== "derived" || holder !== own.holder || seq <= own.since) return false;
+  return own.direct?.has(seq) !== true;
 }
 
 function asIntrusion({ seq, op, class: kind, principal, session }: Revision): Intrusion {

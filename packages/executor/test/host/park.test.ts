@@ -21,13 +21,14 @@ describe("activation", () => {
     expect(afterPark("failed", 3)).toEqual({ failures: 4, reevaluate: true });
   });
 
-  test("[EX-H12] a session, an undelivered event, a warm request or an unreadable store makes a space active", () => {
-    const none = { liveSessions: 0, undelivered: false, warmRequests: 0 } as const;
+  test("[EX-H12] a session, an undelivered event, a warm request, a verb that nobody has received or an unreadable store makes a space active", () => {
+    const none = { liveSessions: 0, undelivered: false, warmRequests: 0, verbs: 0 } as const;
     expect(meetsCriteria(none)).toBe(false);
     expect(meetsCriteria({ ...none, liveSessions: 1 })).toBe(true);
     expect(meetsCriteria({ ...none, undelivered: true })).toBe(true);
     expect(meetsCriteria({ ...none, undelivered: "unknown" })).toBe(true);
     expect(meetsCriteria({ ...none, warmRequests: 1 })).toBe(true);
+    expect(meetsCriteria({ ...none, verbs: 1 })).toBe(true);
   });
 
   test("[EX-H13] a knob that is no number of at least 0, or no boolean where it is a switch, is refused by name", () => {

@@ -131,6 +131,7 @@ export function tenureOptions(
     budget: new EgressBudget(t.clock, { maxOutstanding: 0, ratePerSecond: 0 }),
     stats: new SpaceStats(),
     loads: storeLoads,
+    announce: () => undefined,
     report: () => undefined,
   };
 }

@@ -18,7 +18,7 @@ const guide = await runGuide("docs/guides/embedding.md");
 const objectDriver = guide.exports["objectDriver"] as (storage: unknown) => SqlDriver;
 
 test("the program of the guide to embedding prints what it says", () => {
-  expect(guide.printed).toEqual(["2"]);
+  expect(guide.printed).toEqual(["2", "true"]);
 });
 
 /** The storage of an object, as far as the guide's driver uses it, on SQLite in memory. */
