@@ -58,7 +58,6 @@ export type Action =
   /** The wave is lost for another reason. */
   | { readonly do: "abort"; readonly process: string }
   | { readonly do: "tell"; readonly process: string }
-  | { readonly do: "park"; readonly process: string }
   | { readonly do: "start"; readonly process: string; readonly holder: string }
   | { readonly do: "crash"; readonly process: string }
   | { readonly do: "suspend"; readonly process: string }

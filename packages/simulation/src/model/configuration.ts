@@ -190,6 +190,16 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     ...STILL,
     cuts: 1,
   },
+  {
+    name: "a cascade that is cut off",
+    processes: ["p"],
+    appends: ONE,
+    writes: [],
+    cascades: { e1: { stream: "y", event: "s" } },
+    ...STILL,
+    crashes: 1,
+    suspensions: 1,
+  },
 ];
 
 /** Everything at once: two processes, two streams, three events, an intruding write, and each fault once. For long runs. */

@@ -6,12 +6,13 @@ import { LAW, type Law } from "./law.js";
 import { isLocal, isShared, type Move, movesOf, unended, type WorldState } from "./moves.js";
 import { EMPTY, holds } from "./state.js";
 import { step } from "./step.js";
-import { transitionOf } from "./transition.js";
+import { situationOf, transitionOf } from "./transition.js";
 
 /** One step on the way to a state. */
 export interface PathStep {
   readonly action: Action;
   readonly transition: string;
+  readonly situation: string;
 }
 
 /** A state that breaks something, and the shortest way to it. */
@@ -26,6 +27,8 @@ export interface Exploration {
   readonly steps: number;
   /** Each transition with a shortest path that ends with it. */
   readonly transitions: ReadonlyMap<string, readonly PathStep[]>;
+  /** The same for each situation: a transition, and how far whoever it befalls had come. */
+  readonly situations: ReadonlyMap<string, readonly PathStep[]>;
   readonly violation?: Violation;
 }
 
@@ -51,6 +54,7 @@ export function explore(
   };
   const seen = new Set([keyOf(first.world)]);
   const transitions = new Map<string, readonly PathStep[]>();
+  const situations = new Map<string, readonly PathStep[]>();
   let frontier = [first];
   let steps = 0;
   const result = (violation?: Violation): Exploration => ({
@@ -58,6 +62,7 @@ export function explore(
     states: seen.size,
     steps,
     transitions,
+    situations,
     ...(violation === undefined ? {} : { violation }),
   });
   while (frontier.length > 0 && seen.size < mostStates) {
@@ -70,8 +75,9 @@ export function explore(
       }
       for (const child of reached) {
         steps += 1;
-        const { transition } = child.step as PathStep;
+        const { transition, situation } = child.step as PathStep;
         if (!transitions.has(transition)) transitions.set(transition, pathTo(child));
+        if (!situations.has(situation)) situations.set(situation, pathTo(child));
         const broken = brokenBy(child.world.model, node.world.model);
         if (broken !== undefined) return result({ ...broken, path: pathTo(child) });
         const key = keyOf(child.world);
@@ -111,8 +117,10 @@ function tried(node: Node, moves: readonly Move[], law: Law): Reached[] {
     const stepped = step(model, action, law);
     if (!stepped.ok) continue;
     const transition = transitionOf(action, stepped.outcome);
+    const situation = situationOf(model, action, transition);
     const world = { model: stepped.state, budget: spend(budget, costs) };
-    reached.push({ move, node: { world, parent: node, step: { action, transition } } });
+    const taken = { action, transition, situation };
+    reached.push({ move, node: { world, parent: node, step: taken } });
   }
   return reached;
 }

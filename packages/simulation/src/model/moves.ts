@@ -165,13 +165,17 @@ function* waveMoves(
   process: string,
   tenure: Tenure,
 ): Iterable<Move> {
+  if (budget.aborts > 0) yield { action: { do: "abort", process }, costs: { aborts: -1 } };
   if (tenure.closing !== undefined) {
-    if (budget.aborts > 0) yield { action: { do: "abort", process }, costs: { aborts: -1 } };
     yield { action: { do: "refuse", process } };
     for (const action of commits(model, process, tenure)) yield { action };
     return;
   }
   const { running } = tenure;
+  // A run may not be sealed after all.
+  if (running?.ended !== undefined && budget.giveBacks > 0) {
+    yield { action: { do: "giveBack", process }, costs: { giveBacks: -1 } };
+  }
   if (running?.ended !== undefined) {
     yield { action: { do: "seal", process, sends: sendsOf(configuration, model, running.event) } };
     return;

@@ -74,16 +74,6 @@ export function activate(
   return went(next, left ? "over what was left pending" : "over a store at rest");
 }
 
-/** The tenure ends in order; its row goes back by a step of its own. */
-export function park(state: ModelState, { process: name }: ActionOf<"park">): Stepped {
-  const process = actor(state, name);
-  if (typeof process === "string") return refused(process);
-  return went(
-    withProcess(state, name, (each) => ({ ...ended(each), believes: each.believes })),
-    phaseOf(process),
-  );
-}
-
 /** How far a process has come: what a crash or a suspension meets. */
 export function phaseOf({ believes, tenure }: Process): string {
   if (tenure === undefined) return believes ? "activating" : "parked";

@@ -26,7 +26,6 @@ const STEPS: Steps = {
   release: leases.release,
   steal: leases.steal,
   activate: processes.activate,
-  park: processes.park,
   start: processes.start,
   crash: processes.crash,
   suspend: processes.suspend,

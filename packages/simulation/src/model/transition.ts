@@ -1,8 +1,24 @@
 import type { Action } from "./action.js";
+import { phaseOf } from "./process-steps.js";
+import type { ModelState } from "./state.js";
 
 /** The name of a transition: what happened, and which way it went. What the coverage counts. */
 export function transitionOf(action: Action, outcome: string): string {
   return `${NAMES[action.do]}: ${outcome}`;
+}
+
+/**
+ * A transition together with how far its process had come; for what befalls no process, how far each had come that is
+ * about.
+ */
+export function situationOf(state: ModelState, action: Action, transition: string): string {
+  const befallen = "process" in action ? state.processes[action.process] : undefined;
+  const phases =
+    befallen === undefined
+      ? Object.values(state.processes).filter(({ life }) => life !== "dead")
+      : [befallen];
+  const distinct = new Set(phases.map(phaseOf));
+  return `${transition}, ${[...distinct].sort().join(" and ") || "nobody"}`;
 }
 
 const NAMES: Readonly<Record<Action["do"], string>> = {
@@ -15,7 +31,6 @@ const NAMES: Readonly<Record<Action["do"], string>> = {
   release: "release",
   steal: "theft over",
   activate: "activate",
-  park: "park",
   start: "start",
   crash: "crash",
   suspend: "suspend",

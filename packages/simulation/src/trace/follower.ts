@@ -1,7 +1,7 @@
 import type { Action } from "../model/action.js";
 import { EMPTY, type ModelState, type Process, type Tenure } from "../model/state.js";
 import { step } from "../model/step.js";
-import { transitionOf } from "../model/transition.js";
+import { situationOf, transitionOf } from "../model/transition.js";
 import { type Observation, wordsOf } from "./observation.js";
 
 /** Where the model and the system part. */
@@ -16,6 +16,8 @@ export interface Departure {
 export class Follower {
   /** How often each transition was taken. */
   readonly taken = new Map<string, number>();
+  /** The situations among them: how far whoever it befell had come. */
+  readonly situations = new Set<string>();
   readonly #onDeparture: (departure: Departure) => void;
   #state: ModelState = { ...EMPTY, underived: "unseen" };
   #observation: Observation | undefined;
@@ -59,8 +61,9 @@ export class Follower {
       this.depart(action, stepped.why);
       return false;
     }
-    this.#state = stepped.state;
     const transition = transitionOf(action, stepped.outcome);
+    this.situations.add(situationOf(this.#state, action, transition));
+    this.#state = stepped.state;
     this.taken.set(transition, (this.taken.get(transition) ?? 0) + 1);
     return true;
   }

@@ -97,8 +97,9 @@ export class Recorder implements Watches {
     const { space } = engine;
     const transact = engine.transact.bind(engine);
     const batch = engine.batch.bind(engine);
-    let held: (() => void)[] | undefined;
-    const tell = (seen: () => void): void => (held === undefined ? seen() : void held.push(seen));
+    let held: Held[] | undefined;
+    const tell = (seen: () => void, stands = false): void =>
+      held === undefined ? seen() : void held.push({ seen, stands });
     const told = (commit: AcceptedCommit): void => {
       const behind = commit.watermark === undefined ? [] : changesAhead(engine);
       for (const { stream } of commit.appends) this.#streamsOf(space).add(stream);
@@ -113,20 +114,22 @@ export class Recorder implements Watches {
           tell(() => this.#see({ kind: "no commit", space, process, error: undefined }));
         return result;
       } catch (error) {
-        tell(() => this.#refused(process, engine, spy, error));
+        tell(() => this.#refused(process, engine, spy, error), true);
         throw error;
       }
     };
     engine.batch = (fn) => {
       const outer = held;
-      const waiting: (() => void)[] = (held = []);
+      const waiting: Held[] = (held = []);
       try {
         const result = batch(fn);
         held = outer;
-        for (const seen of waiting) seen();
+        for (const { seen } of waiting) seen();
         return result;
-      } finally {
+      } catch (error) {
         held = outer;
+        for (const { seen, stands } of waiting) if (stands) seen();
+        throw error;
       }
     };
   }
@@ -153,6 +156,12 @@ export class Recorder implements Watches {
       return result;
     };
   }
+}
+
+/** What is told once its batch has ended; what `stands` also where that was undone. */
+interface Held {
+  readonly seen: () => void;
+  readonly stands: boolean;
 }
 
 /** What was done with a transaction. */

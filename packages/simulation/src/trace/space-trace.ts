@@ -19,6 +19,8 @@ interface Way {
   coming: Pos | undefined;
   /** The run that ended has passed the last gate before its seal. */
   sealing: boolean;
+  /** Bodies that have begun and not ended, the first first; one may outlive its tenure. */
+  readonly bodies: { readonly key: string; readonly tenure: number | undefined }[];
 }
 
 /** Reads the trace of one space into steps of the model. */
@@ -75,7 +77,7 @@ export class SpaceTrace {
   #way(process: string): Way {
     const known = this.#ways.get(process);
     if (known !== undefined) return known;
-    const way = { activating: false, coming: undefined, sealing: false };
+    const way: Way = { activating: false, coming: undefined, sealing: false, bodies: [] };
     this.#ways.set(process, way);
     return way;
   }
@@ -139,7 +141,11 @@ export class SpaceTrace {
     if (this.follower.tenure(process) === undefined) return;
     if (gate === "feed:before-apply") this.#view(process);
     if (gate === "drain:before-queue") this.#drain(seen);
-    if (gate === "preflight:before") way.coming = this.#queued(process, seen.event);
+    if (gate === "preflight:before") {
+      // One delivery at a time: the one before has been sealed.
+      this.#sealSound(process);
+      way.coming = this.#queued(process, seen.event);
+    }
     if (gate === "wave:before-commit") this.#close(process);
     if (met === "fail") this.#failed(process, gate);
   }
@@ -221,11 +227,17 @@ export class SpaceTrace {
 
   #body({ process, key, how }: Seen<"body">): void {
     const { follower } = this;
-    if (follower.tenure(process) === undefined) {
+    const tenure = follower.tenure(process);
+    if (how !== undefined) {
+      // What a tenure left running ends for nobody.
+      if (!this.#isLeftBehind(process, key)) follower.act({ do: "end", process, how });
+      return;
+    }
+    if (tenure === undefined) {
       follower.depart({ do: "begin", process, pos: 0 }, `${process} has no tenure that may commit`);
       return;
     }
-    if (how !== undefined) return void follower.act({ do: "end", process, how });
+    this.#way(process).bodies.push({ key, tenure: tenure.id });
     this.#goesOn(process);
     this.sealRun(process);
     const queue = follower.tenure(process)?.queue ?? [];
@@ -236,6 +248,14 @@ export class SpaceTrace {
     if (pos !== undefined) follower.act({ do: "begin", process, pos });
     else if (known !== undefined) follower.act({ do: "begin", process, pos: known });
     else follower.act({ do: "beginCopy", process, event: key });
+  }
+
+  /** Whether the body that ends belongs to a tenure that is no more: of two of one event the earlier ends first. */
+  #isLeftBehind(process: string, key: string): boolean {
+    const { bodies } = this.#way(process);
+    const at = bodies.findIndex((body) => body.key === key);
+    const [ended] = at < 0 ? [] : bodies.splice(at, 1);
+    return ended !== undefined && ended.tenure !== this.follower.tenure(process)?.id;
   }
 
   /** A run that has ended is sealed by the time the next one begins: one body at a time. */
@@ -250,11 +270,15 @@ export class SpaceTrace {
 
   #close(process: string): void {
     this.#view(process);
-    const tenure = this.follower.tenure(process);
-    // One that may rest on what a commit took back is told by what follows.
-    const sound = tenure?.running?.since === tenure?.commits;
-    if (this.#way(process).sealing && sound && tenure?.closing === undefined) this.sealRun(process);
+    if (this.follower.tenure(process)?.closing === undefined) this.#sealSound(process);
     this.follower.act({ do: "close", process });
+  }
+
+  /** Seals the run that has passed its last gate. One that may rest on what a commit took back is told by what follows. */
+  #sealSound(process: string): void {
+    const tenure = this.follower.tenure(process);
+    const sound = tenure?.running?.since === tenure?.commits;
+    if (this.#way(process).sealing && sound) this.sealRun(process);
   }
 
   /** What an idle scheduler can have proved by the time the wave closed, taken as far as it may go. */

@@ -47,6 +47,11 @@ export class TraceCheck {
     return sum;
   }
 
+  /** Every situation of the model that was met. */
+  get situations(): ReadonlySet<string> {
+    return new Set([...this.#spaces.values()].flatMap(({ follower }) => [...follower.situations]));
+  }
+
   /** The commit table is what was observed, row by row: nothing was committed past the observer. */
   compare(space: SpaceId, stored: readonly AcceptedCommit[]): void {
     const seen = this.#committed.get(space) ?? [];
