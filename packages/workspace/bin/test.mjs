@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { findChromium } from "./chromium.mjs";
@@ -65,7 +65,7 @@ const steps = {
   browser: () => browser(),
 };
 
-/** Each package's tests in a process of their own, two at a time: each must pass alone. */
+/** Each package's tests in a process of their own, two at a time, those with most first: each must pass alone. */
 async function packages() {
   const names = await packageNames();
   const queue = names.filter((name) => !options.package || name === `@tidemark/${options.package}`);
@@ -81,7 +81,16 @@ async function packageNames() {
   return listed
     .filter((entry) => existsSync(join(entry.path, "package.json")))
     .filter((entry) => manifest(entry.path).scripts?.test && entry.name !== "tidemark")
+    .toSorted((a, b) => testBytes(b.path) - testBytes(a.path))
     .map((entry) => entry.name);
+}
+
+/** How much there is to test, roughly. @param {string} path */
+function testBytes(path) {
+  const files = readdirSync(join(path, "test"), { recursive: true, withFileTypes: true });
+  return files
+    .filter((file) => file.isFile() && /\.test\.m?ts$|\.test\.mjs$/u.test(file.name))
+    .reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0);
 }
 
 /** @param {string} path */
