@@ -89,7 +89,7 @@ async function packageNames() {
 function testBytes(path) {
   const files = readdirSync(join(path, "test"), { recursive: true, withFileTypes: true });
   return files
-    .filter((file) => file.isFile() && /\.test\.m?ts$|\.test\.mjs$/u.test(file.name))
+    .filter((file) => file.isFile() && /\.test\.(?:ts|mjs)$/u.test(file.name))
     .reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0);
 }
 
