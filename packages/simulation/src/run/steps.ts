@@ -234,6 +234,12 @@ const ACTIONS: Actions = {
     await world.drain();
   },
   thaw: (world, { value }) => world.thaw(value),
+  disk: async (world, { value, beside: { times = 1 } }) => {
+    const [space] = value;
+    if (value[1] === "sound") world.disks.mend(space);
+    else if (value[1] === "slow") world.disks.slow(space, value[2]);
+    else world.disks.fail(space, value[2], value[1], times);
+  },
   steal: async (world, { value: [space, ttlMs] }) => {
     world.leases.steal(space, ttlMs);
     await world.drain();

@@ -1,6 +1,7 @@
 import type { EffectErrorKind } from "@tidemark/executor";
 import { GATE_NAMES } from "@tidemark/protocol";
 import { z } from "zod";
+import { DISK_FAILURES, DISK_PLACES } from "../world/disks.js";
 import { parseAddress, parsePieceAddress } from "./address.js";
 
 const json = z.json();
@@ -145,6 +146,14 @@ export const STEP_SHAPES = {
   suspend: shape(name, "ms"),
   freeze: shape(name),
   thaw: shape(name),
+  disk: shape(
+    z.union([
+      z.tuple([name, z.literal("sound")]),
+      z.tuple([name, z.literal("slow"), z.number().positive()]),
+      z.tuple([name, z.enum(DISK_FAILURES), z.enum(DISK_PLACES)]),
+    ]),
+    "times",
+  ),
   steal: shape(z.tuple([name, z.number().nonnegative()])),
   clock: shape(z.tuple([name, z.number()])),
   hold: shape(gate, "space", "times"),

@@ -1,5 +1,6 @@
 import { STORE } from "../run/steps.js";
 import type { Step } from "../scenario/steps.js";
+import type { DiskPlace } from "../world/disks.js";
 import type { World } from "../world/world.js";
 import type { WorldFault } from "./plan-file.js";
 
@@ -8,6 +9,17 @@ const HOUR_MS = 3_600_000;
 type Met = readonly WorldFault[];
 
 const NOTHING = (): Met => [];
+
+/** What a disk does to whom it fails or keeps waiting. */
+export const DISK_FAULTS: Readonly<Record<DiskPlace | "slow", WorldFault>> = {
+  open: "a store does not open",
+  begin: "a transaction does not begin",
+  row: "a row is not written",
+  lease: "a lease step fails",
+  wave: "a wave is not written to disk",
+  input: "an input is not written to disk",
+  slow: "a disk is slow",
+};
 
 /**
  * Looks at a step before it is done, and says after it which faults it was: one that strikes nobody is none.

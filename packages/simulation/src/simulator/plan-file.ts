@@ -47,6 +47,13 @@ export const WORLD_FAULTS = [
   "a holder's clock steps by an hour",
   "the store's clock steps on past a live lease",
   "the store's clock steps back under a live lease",
+  "a store does not open",
+  "a transaction does not begin",
+  "a row is not written",
+  "a lease step fails",
+  "a wave is not written to disk",
+  "an input is not written to disk",
+  "a disk is slow",
 ] as const;
 
 /** A fault elsewhere than at a gate. */

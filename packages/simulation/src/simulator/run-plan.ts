@@ -10,7 +10,7 @@ import { World } from "../world/world.js";
 import { applies } from "./applies.js";
 import { Coverage } from "./coverage.js";
 import { type Finding, Judge } from "./judge.js";
-import { faultMet } from "./fault-met.js";
+import { DISK_FAULTS, faultMet } from "./fault-met.js";
 import type { PlanFile, RawStep } from "./plan-file.js";
 import { emptyWork, type Work } from "./work.js";
 
@@ -103,6 +103,7 @@ class PlanRun {
         this.#judge.ledger.watch(process, engine);
         this.#recorder.store(process, engine);
       },
+      disk: (met) => this.#coverage.noteFault(DISK_FAULTS[met]),
       process: (name, what, holder) => this.#recorder.process(name, what, holder),
       handlers: (process) => this.#recorder.handlers(process),
       theft: (space, holder, ttlMs) => {
@@ -223,13 +224,16 @@ class PlanRun {
     let left: readonly string[] = [];
     let until = this.#world.clock.monotonic() + CALM_MS;
     this.#world.gates.clear();
+    let refused = false;
     for (let round = 0; round < CALM_ROUNDS; round++) {
       await this.#calm();
+      refused ||= this.#rowsOfTheDead().length > 0;
       until += await this.#outwaitTheDead();
       this.#look();
       if (await this.#world.reach(() => this.#atRest(), LOOK_MS)) {
         left = this.#judge.unsettled();
         if (left.length === 0 || this.#judge.findings.length > 0) break;
+        if (refused) await this.#nudge();
       } else {
         left = this.#whatIsLeft();
         await this.#nudge();
@@ -283,6 +287,16 @@ class PlanRun {
       await this.#insert({ acl: ["a1", space, { alice: "OWNER", "*": "WRITE" }] });
     }
     await this.#insert({ let: "slow" });
+    for (const space of world.places.spaceNames) await this.#insert({ disk: [space, "sound"] });
+  }
+
+  /** For how long each live row that nobody living holds goes on, ms: who comes meanwhile is refused, and not told of its end. */
+  #rowsOfTheDead(): readonly number[] {
+    const { places, leases } = this.#world;
+    return places.spaceNames
+      .filter((space) => leases.processOf(space)?.alive !== true)
+      .map((space) => leases.leftOf(space))
+      .filter((left) => left > 0);
   }
 
   /**
@@ -290,11 +304,7 @@ class PlanRun {
    * names is dead. Says how long it took, ms.
    */
   async #outwaitTheDead(): Promise<number> {
-    const { places, leases } = this.#world;
-    const rows = places.spaceNames
-      .filter((space) => leases.processOf(space)?.alive !== true)
-      .map((space) => leases.leftOf(space));
-    const longest = Math.max(0, ...rows);
+    const longest = Math.max(0, ...this.#rowsOfTheDead());
     if (longest <= LONGEST_ROW_MS) return 0;
     await this.#world.advance(longest);
     return longest;
@@ -405,6 +415,7 @@ const DISTURBING = new Set([
   "freeze",
   "thaw",
   "steal",
+  "disk",
   "clock",
   "offline",
   "online",

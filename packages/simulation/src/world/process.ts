@@ -4,6 +4,7 @@ import {
   type Engine,
   folderStores,
   MemoryServer,
+  type SqlDriver,
   type StoreProvider,
 } from "@tidemark/memory-engine";
 import type { Clock, Connection, Gates, Random, SpaceId } from "@tidemark/protocol";
@@ -21,6 +22,7 @@ export interface ProcessOptions {
   readonly random: Random;
   readonly gates: Gates;
   readonly storesDir: string;
+  readonly openDriver: (file: string) => SqlDriver;
   readonly onStore: (engine: Engine) => void;
   readonly transport: TransportKind;
   readonly patterns: PatternRegistry;
@@ -57,6 +59,7 @@ export class ServerProcess {
         dir: options.storesDir,
         storeClock: options.storeClock,
         random: options.random,
+        openDriver: options.openDriver,
       }),
       options.onStore,
     );

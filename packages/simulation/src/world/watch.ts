@@ -3,6 +3,7 @@ import type { HolderId, SpaceId } from "@tidemark/protocol";
 import type { HandlerWatch } from "../pattern/build-pattern.js";
 import type { ClientFile } from "../scenario/file.js";
 import type { ScenarioClient } from "./client.js";
+import type { DiskWatcher } from "./disks.js";
 import type { GateWatcher } from "./gates.js";
 
 /** What a world tells a judge. It changes nothing and decides nothing. */
@@ -14,6 +15,8 @@ export interface WorldWatch {
   readonly store?: (process: string, engine: Engine) => void;
   /** A process began, ended, stands still or goes on; `holder` is who it is to the lease. */
   readonly process?: (name: string, what: ProcessChange, holder: string) => void;
+  /** A disk failed a process, or kept it waiting. */
+  readonly disk?: DiskWatcher;
   /** The bodies of the handlers that a process runs. */
   readonly handlers?: (process: string) => HandlerWatch;
   /**

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { storeFileOf } from "@tidemark/memory-engine";
 import {
   type DocId,
   type Random,
@@ -15,10 +16,12 @@ import { StepFailure } from "../run/failure.js";
 import type { ClientFile, Scenario } from "../scenario/file.js";
 import { parseAddress } from "../scenario/address.js";
 import { type NamedEvent, ScenarioClient, type Watched } from "./client.js";
+import { WorldDisks } from "./disks.js";
 import { WorldGates } from "./gates.js";
 import { completedRuns, landingAnswers, sumCounter } from "./inspect.js";
 import { foundSpace, ownerOf } from "./found-space.js";
 import type { StoreObserver } from "./observer.js";
+import { last } from "./last.js";
 import { WorldLeases } from "./leases.js";
 import { WorldLoads } from "./loads.js";
 import { WorldPatterns } from "./patterns.js";
@@ -54,6 +57,7 @@ export class World {
   readonly places: Places;
   readonly loads = new WorldLoads();
   readonly leases: WorldLeases;
+  readonly disks: WorldDisks;
   readonly clients = new Map<string, ScenarioClient>();
   readonly events = new Map<string, NamedEvent>();
   readonly commits = new Map<string, Seq>();
@@ -86,6 +90,11 @@ export class World {
       random: () => this.#random("observer"),
       idOf: (name) => this.places.space(name),
       watch: options.watch?.store,
+    });
+    this.disks = new WorldDisks({
+      fileOf: (name) => storeFileOf(this.#storesDir, this.places.space(name)),
+      spend: (ms) => this.clock.spend(ms),
+      watch: options.watch?.disk,
     });
     this.leases = new WorldLeases({
       places: this.places,
@@ -241,6 +250,7 @@ export class World {
       random: this.#random(`process ${name} ${life}`),
       gates: this.gates.forProcess(name, () => this.crash(name)),
       storesDir: this.#storesDir,
+      openDriver: this.disks.open,
       onStore: (engine) => this.#options.watch?.store?.(name, engine),
       transport: serving ? this.#options.transport : "loopback",
       patterns: this.#patterns.forServer(
@@ -485,12 +495,4 @@ export class World {
 /** A turn of the real event loop: sockets need one. */
 function realTurn(): Promise<void> {
   return new Promise((resolve) => void systemClock.immediate(resolve));
-}
-
-function last<T>(items: readonly T[], holds: (item: T) => boolean): T | undefined {
-  for (let i = items.length - 1; i >= 0; i--) {
-    const item = items[i];
-    if (item !== undefined && holds(item)) return item;
-  }
-  return undefined;
 }

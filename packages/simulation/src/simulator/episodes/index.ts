@@ -1,4 +1,5 @@
 import type { Planner } from "../planner.js";
+import { brokenDisk, slowDisk } from "./disks.js";
 import type { Episode } from "./episode.js";
 import { crashing, failing, held } from "./gates.js";
 import { stolen, stolenAsleep, storeClock } from "./leases.js";
@@ -21,6 +22,8 @@ export function episodesOf({ compacts }: Planner): readonly (readonly [number, E
     [2, stolen],
     [1, stolenAsleep],
     [2, storeClock],
+    [4, brokenDisk],
+    [1, slowDisk],
     [3, away],
     [2, reloaded],
     [2, visitors],

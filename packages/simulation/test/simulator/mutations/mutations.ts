@@ -268,4 +268,21 @@ export const MUTATIONS: readonly Mutation[] = [
       "if (!lease.renew(holder, ttlMs) && (lease.current()?.expiresAt ?? 0) <= clock.now()) {",
     seed: 13,
   },
+  {
+    name: "a store remembers what was rolled back",
+    breaks: "a transaction that fails at its end was never there (conformance, store failures)",
+    file: "memory-engine/src/commit/group.ts",
+    find: "if (this.#wrote) this.#store.forget();\n      throw error;\n    }\n  }\n\n  #inBatch",
+    replace: "throw error;\n    }\n  }\n\n  #inBatch",
+    seed: 33,
+  },
+  {
+    name: "an append is acknowledged though its transaction failed",
+    breaks: "no event is lost (seed 000 §4)",
+    file: "memory-engine/src/server/space/intake.ts",
+    find: "return this.#deps.engine.batch(() => group.map((job) => attempt(job)));",
+    replace:
+      "const done: Outcome<unknown>[] = []; try { this.#deps.engine.batch(() => { for (const job of group) done.push(attempt(job)); }); } catch { return done; } return done;",
+    seed: 1,
+  },
 ];
