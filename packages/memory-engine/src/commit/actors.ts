@@ -15,11 +15,20 @@ const MAX_REMEMBERED = 4_096;
 
 const NOBODY: ActorRef = {};
 
+interface Interned {
+  readonly principal: string;
+  readonly session: string;
+  readonly holder: string;
+  readonly no: number;
+}
+
 /** Interns actors. */
 export class Actors {
   readonly #q;
   readonly #byNo = new Map<number, ActorRef>();
   readonly #noByKey = new Map<string, number>();
+  /** Mostly the one asked for last is asked for: whoever commits also fires, and acts in a row. */
+  #last: Interned | undefined;
 
   constructor(driver: SqlDriver) {
     this.#q = prepareLazily(driver, CORE);
@@ -28,12 +37,23 @@ export class Actors {
   forget(): void {
     this.#byNo.clear();
     this.#noByKey.clear();
+    this.#last = undefined;
   }
 
   /** The number of an actor, stored if it is new: inside the commit's transaction. */
   intern(actor: ActorRef): number | null {
     const { principal = "", session = "", holder = "" } = actor;
     if (principal === "" && session === "" && holder === "") return null;
+    const last = this.#last;
+    if (last?.principal === principal && last.session === session && last.holder === holder) {
+      return last.no;
+    }
+    const no = this.#numberOf(principal, session, holder);
+    this.#last = { principal, session, holder, no };
+    return no;
+  }
+
+  #numberOf(principal: string, session: string, holder: string): number {
     const key = `${principal}\n${session}\n${holder}`;
     const known = this.#noByKey.get(key);
     if (known !== undefined) return known;

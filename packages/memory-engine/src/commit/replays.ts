@@ -53,6 +53,8 @@ const MAX_REMEMBERED_OPENS = 4_096;
 export class Replays {
   readonly #q;
   readonly #opens = new Map<string, Open>();
+  /** Mostly the open asked for last is asked for. */
+  #last: (OpenKey & { readonly open: Open }) | undefined;
 
   constructor(driver: SqlDriver) {
     this.#q = prepareLazily(driver, REPLAY);
@@ -60,6 +62,7 @@ export class Replays {
 
   forget(): void {
     this.#opens.clear();
+    this.#last = undefined;
   }
 
   find(key: ReplayKey): ReplayVerdict | undefined {
@@ -81,7 +84,18 @@ export class Replays {
     open.newest = Math.max(open.newest, key.localSeq);
   }
 
-  #findOpen({ principal, session, openNonce }: OpenKey): Open | undefined {
+  #findOpen(key: OpenKey): Open | undefined {
+    const { principal, session, openNonce } = key;
+    const last = this.#last;
+    if (last?.openNonce === openNonce && last.session === session && last.principal === principal) {
+      return last.open;
+    }
+    const open = this.#knownOpen(key);
+    if (open !== undefined) this.#last = { principal, session, openNonce, open };
+    return open;
+  }
+
+  #knownOpen({ principal, session, openNonce }: OpenKey): Open | undefined {
     const key = `${principal}\n${session}\n${openNonce}`;
     const known = this.#opens.get(key);
     if (known !== undefined) return known;
