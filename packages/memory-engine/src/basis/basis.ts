@@ -1,5 +1,6 @@
 import {
   MAIN_BRANCH,
+  SPACE_SCOPE_KEY,
   type ActionId,
   type BasisUpdate,
   type DocId,
@@ -76,7 +77,7 @@ const BASIS = {
       .distinct()
       .where("branch", "=", p(0)),
   ),
-  stale: statement<[branch: string, space: string]>()((db, p) =>
+  stale: statement<[branch: string, space: string, branch: string, space: string]>()((db, p) =>
     db
       .selectFrom("scheduler_basis as b")
       .innerJoin("document as d", (join) =>
@@ -89,7 +90,17 @@ const BASIS = {
       .distinct()
       .where("b.branch", "=", p(0))
       .where("b.entity_space", "=", p(1))
-      .where(sql<boolean>`(h.pos >> 20) > b.seq`),
+      .where(sql<boolean>`(h.pos >> 20) > b.seq`)
+      .union(
+        db
+          .selectFrom("scheduler_basis as s")
+          .innerJoin("receipt as r", "r.id", "s.entity")
+          .select(["s.action as action", "s.action_scope_key as action_scope_key"])
+          .where("s.branch", "=", p(2))
+          .where("s.entity_space", "=", p(3))
+          .where("s.entity_scope_key", "=", sql.lit(SPACE_SCOPE_KEY))
+          .where(sql<boolean>`(r.pos >> 20) > s.seq`),
+      ),
   ),
   foreign: statement<[branch: string, space: string]>()((db, p) =>
     db
@@ -114,7 +125,8 @@ export class Basis implements BasisTable {
   }
 
   stale(): readonly BasisInstance[] {
-    return this.#q.stale.all(MAIN_BRANCH, this.#space).map(instanceOf);
+    const space = this.#space;
+    return this.#q.stale.all(MAIN_BRANCH, space, MAIN_BRANCH, space).map(instanceOf);
   }
 
   known(): readonly BasisInstance[] {

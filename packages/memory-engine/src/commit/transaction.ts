@@ -97,8 +97,8 @@ export class Transaction implements EngineTx {
   }
 
   revisionsAfter(id: DocId, scopeKey: ScopeKey, after: Seq): readonly Revision[] {
-    const { state } = this.#slot(id, scopeKey);
-    return state.no === 0 ? [] : revisionsAfter(this.#store, this.#branch, state.no, after);
+    const { no, pos } = this.#slot(id, scopeKey).state;
+    return pos === 0 ? [] : revisionsAfter(this.#store, this.#branch, { no, id, scopeKey }, after);
   }
 
   conflicts(reads: readonly ResolvedRead[]): readonly Conflict[] {

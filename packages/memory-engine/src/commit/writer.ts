@@ -7,11 +7,13 @@ import type {
   JsonValue,
   Seq,
   StreamEntry,
+  ValueOperation,
 } from "@tidemark/protocol";
 import type { BranchRow } from "../branch/branches.js";
 import type { CommitMeta, ReplayKey } from "../engine-types.js";
 import { isPieceDocument } from "../piece/piece-index.js";
 import { classNumber, type DocumentState } from "../read/document-state.js";
+import { isReceipt } from "../read/receipts.js";
 import { shouldSnapshot } from "../read/snapshot-policy.js";
 import { KIND, MAIN_BRANCH_NO, posOf } from "../sqlite/tables.js";
 import type { Store } from "../store.js";
@@ -95,7 +97,8 @@ function writeChanges(store: Store, plan: CommitPlan, meta: CommitMeta): void {
   plan.changes.forEach(({ change, slot }, index) => {
     const { state } = slot;
     const { op, attribution } = change;
-    store.documents.intern(state, slot.id, slot.scopeKey);
+    const asReceipt = isFirstOfReceipt(plan, meta, slot, op);
+    if (!asReceipt) store.documents.intern(state, slot.id, slot.scopeKey);
     const data = op.op === "delete" ? null : JSON.stringify(op.value);
     const actor =
       attribution === undefined
@@ -104,12 +107,33 @@ function writeChanges(store: Store, plan: CommitPlan, meta: CommitMeta): void {
     state.pos = posOf(plan.seq, index);
     state.kind = KIND[op.op];
     state.class = cls;
+    if (asReceipt && data !== null) {
+      store.documents.receipts.insert(state.pos, slot.id, actor, data);
+      return;
+    }
     store.q.insertRevision.run(state.pos, branch, state.no, state.kind, cls, actor, data);
     countPatches(state, data?.length ?? 0);
   });
   for (const slot of plan.slots.values()) {
-    if (slot.changed) finishSlot(store, plan, slot);
+    if (slot.changed && slot.state.no !== 0) finishSlot(store, plan, slot);
   }
+}
+
+/** What a receipt's one row says: a value that a derived commit set on the main branch, where nothing was. */
+function isFirstOfReceipt(
+  plan: CommitPlan,
+  meta: CommitMeta,
+  { id, scopeKey, state }: Slot,
+  op: ValueOperation,
+): boolean {
+  return (
+    state.no === 0 &&
+    state.pos === 0 &&
+    op.op === "set" &&
+    meta.class === "derived" &&
+    plan.branch.no === MAIN_BRANCH_NO &&
+    isReceipt(id, scopeKey)
+  );
 }
 
 function countPatches(state: DocumentState, bytes: number): void {

@@ -2,6 +2,7 @@ import { StorageError, type Random, type SpaceId } from "@tidemark/protocol";
 import type { SqlDriver } from "../sqlite/driver.js";
 import { initial } from "./0001-initial.js";
 import { pieceIndex } from "./0002-piece-index.js";
+import { receipts } from "./0003-receipts.js";
 import { SETUP_SQL } from "./setup.js";
 
 /** One forward step of the schema. */
@@ -14,9 +15,9 @@ export interface Migration {
 
 /**
  * Storage format, one line each:
- * 1: the first.  2: piece index.
+ * 1: the first.  2: piece index.  3: receipts in rows of their own.
  */
-export const MIGRATIONS: readonly Migration[] = [initial, pieceIndex];
+export const MIGRATIONS: readonly Migration[] = [initial, pieceIndex, receipts];
 
 /** The storage format this code writes. */
 export const STORE_VERSION: number = MIGRATIONS.length;

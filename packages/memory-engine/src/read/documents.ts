@@ -1,6 +1,5 @@
 import {
   applyOperation,
-  docKind,
   instanceKey,
   type DocId,
   type JsonValue,
@@ -15,6 +14,7 @@ import { CORE } from "../sqlite/statements.js";
 import { KIND, lastPosOf, MAIN_BRANCH_NO } from "../sqlite/tables.js";
 import { TwoGenerationCache } from "./cache.js";
 import { neverWritten, type DocumentState } from "./document-state.js";
+import { isReceipt, Receipts } from "./receipts.js";
 
 /** Bytes a cached state weighs beside its value: map entry, key and fields. */
 const STATE_OVERHEAD_BYTES = 320;
@@ -39,11 +39,13 @@ interface Rebuilt {
 
 /** Reads document instances: newest values through a bounded cache, older ones by replay. */
 export class Documents {
+  readonly receipts: Receipts;
   readonly #q;
   readonly #cache: TwoGenerationCache<DocumentState>;
   #maxNo: number | undefined;
 
   constructor(driver: SqlDriver, cacheBytes: number) {
+    this.receipts = new Receipts(driver);
     this.#q = prepareLazily(driver, CORE);
     this.#cache = new TwoGenerationCache(
       cacheBytes,
@@ -64,7 +66,7 @@ export class Documents {
     const cached = this.#cache.get(key);
     if (cached !== undefined) return cached;
     const state = this.#load(id, scopeKey);
-    if (isKept(id)) this.#cache.set(key, state);
+    if (isKept(id, scopeKey)) this.#cache.set(key, state);
     return state;
   }
 
@@ -83,13 +85,14 @@ export class Documents {
 
   /** Keeps what a commit on the main branch wrote. */
   keep(id: DocId, scopeKey: ScopeKey, state: DocumentState): void {
-    if (isKept(id)) this.#cache.set(instanceKey(id, scopeKey), state);
+    if (isKept(id, scopeKey)) this.#cache.set(instanceKey(id, scopeKey), state);
   }
 
   /** The state as of a position of the branch; history below the horizon is the caller's to refuse. */
   stateAt(branch: BranchRow, id: DocId, scopeKey: ScopeKey, maxPos: number): DocumentState {
     const { no } = this.state(branch, id, scopeKey);
-    return no === 0 ? neverWritten(0) : this.#stateIn(branch, no, maxPos);
+    if (no === 0) return this.receipts.stateIn(branch, id, scopeKey, maxPos);
+    return this.#stateIn(branch, no, maxPos);
   }
 
   /** Gives a number to an instance seen for the first time. Inside the commit's transaction. */
@@ -99,13 +102,23 @@ export class Documents {
     this.#maxNo += 1;
     this.#q.insertDocument.run(this.#maxNo, id, scopeKey);
     state.no = this.#maxNo;
+    this.#unfold(state.no, id, scopeKey);
     // Written on another branch first: the main branch knows the instance by now, too.
     const known = this.#cache.get(instanceKey(id, scopeKey));
     if (known !== undefined) known.no = state.no;
   }
 
+  /** A receipt that is written again becomes a document as any other. */
+  #unfold(no: number, id: DocId, scopeKey: ScopeKey): void {
+    const row = this.receipts.take(id, scopeKey);
+    if (row === undefined) return;
+    const { pos, kind, class: cls, actor, data } = row;
+    this.#q.insertRevision.run(pos, MAIN_BRANCH_NO, no, kind, cls, actor, data);
+    this.#q.setHead.run(MAIN_BRANCH_NO, no, pos);
+  }
+
   #load(id: DocId, scopeKey: ScopeKey): DocumentState {
-    const row = this.#q.current.get(MAIN_BRANCH_NO, scopeKey, id);
+    const row = this.#current(id, scopeKey);
     const state = neverWritten(row?.no ?? 0);
     if (row === undefined || row.pos === null) return state;
     state.pos = row.pos;
@@ -117,9 +130,16 @@ export class Documents {
     return state;
   }
 
+  #current(id: DocId, scopeKey: ScopeKey) {
+    return isReceipt(id, scopeKey)
+      ? this.#q.currentReceipt.get(MAIN_BRANCH_NO, scopeKey, id, id)
+      : this.#q.current.get(MAIN_BRANCH_NO, scopeKey, id);
+  }
+
   #branchState(branch: BranchRow, id: DocId, scopeKey: ScopeKey): DocumentState {
-    const row = this.#q.current.get(MAIN_BRANCH_NO, scopeKey, id);
-    return row === undefined ? neverWritten(0) : this.#stateIn(branch, row.no, Infinity);
+    const no = this.#current(id, scopeKey)?.no ?? 0;
+    if (no === 0) return this.receipts.stateIn(branch, id, scopeKey, Infinity);
+    return this.#stateIn(branch, no, Infinity);
   }
 
   /** Walks from the branch to its parents until one holds the instance at or below the position. */
@@ -167,8 +187,8 @@ export class Documents {
 const absent = (): undefined => undefined;
 
 /** A receipt is written once and read once at most: kept, an event each would displace what is read. */
-function isKept(id: DocId): boolean {
-  return docKind(id) !== "receipt";
+function isKept(id: DocId, scopeKey: ScopeKey): boolean {
+  return !isReceipt(id, scopeKey);
 }
 
 function replay(

@@ -56,7 +56,8 @@ export function commitsSince(
 
 function changesBySeq(store: Store, after: Seq, upTo: Seq): Map<number, DocChange[]> {
   const bySeq = new Map<number, DocChange[]>();
-  const rows = store.q.changesBetween.all(MAIN_BRANCH_NO, lastPosOf(after), lastPosOf(upTo));
+  const [from, to] = [lastPosOf(after), lastPosOf(upTo)];
+  const rows = store.q.changesBetween.all(from, to, from, to);
   for (const row of rows) {
     push(bySeq, seqOfPos(row.pos), {
       id: row.id as DocId,

@@ -1,9 +1,11 @@
-import type { DocId, ScopeKey, Seq } from "@tidemark/protocol";
+import { SPACE_SCOPE_KEY, type DocId, type ScopeKey, type Seq } from "@tidemark/protocol";
 import type { ListedDocument, ListOptions } from "../engine-types.js";
 import { MAIN_BRANCH_NO, seqOfPos } from "../sqlite/tables.js";
 import type { Store } from "../store.js";
 
 const NO_LIMIT = -1;
+
+const RECEIPTS = "receipt:";
 
 /** Above every id that starts with the prefix, in SQLite's byte order. */
 const LAST_CODE_POINT = "\u{10FFFF}";
@@ -20,7 +22,14 @@ export function listByPrefix(
 ): readonly ListedDocument[] {
   const from = options.after === undefined ? prefix : `${options.after}${FIRST_AFTER}`;
   const end = `${prefix}${LAST_CODE_POINT}`;
-  return store.q.listByPrefix
-    .all(MAIN_BRANCH_NO, scopeKey, from, end, options.limit ?? NO_LIMIT)
-    .map((row) => ({ id: row.id as DocId, seq: seqOfPos(row.pos) as Seq }));
+  const limit = options.limit ?? NO_LIMIT;
+  const rows = mayListReceipts(prefix, scopeKey)
+    ? store.q.listWithReceipts.all(scopeKey, from, end, from, end, limit)
+    : store.q.listByPrefix.all(MAIN_BRANCH_NO, scopeKey, from, end, limit);
+  return rows.map((row) => ({ id: row.id as DocId, seq: seqOfPos(row.pos) as Seq }));
+}
+
+function mayListReceipts(prefix: string, scopeKey: ScopeKey): boolean {
+  const overlaps = prefix.startsWith(RECEIPTS) || RECEIPTS.startsWith(prefix);
+  return scopeKey === SPACE_SCOPE_KEY && overlaps;
 }

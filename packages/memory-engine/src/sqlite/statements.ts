@@ -27,6 +27,26 @@ export const CORE = {
       .where("d.scope_key", "=", p(1))
       .where("d.id", "=", p(2)),
   ),
+  /** The same for an id of a receipt, which may be a row of its own: then it has no number. */
+  currentReceipt: statement<[branch: number, scopeKey: string, id: string, id: string]>()((db, p) =>
+    db
+      .selectFrom("document as d")
+      .leftJoin("head as h", (join) =>
+        join.onRef("h.document", "=", "d.no").on("h.branch", "=", p(0)),
+      )
+      .leftJoin("revision as r", "r.pos", "h.pos")
+      .select(["d.no as no", "h.pos as pos"])
+      .select(["r.kind as kind", "r.class as class", "r.data as data"])
+      .where("d.scope_key", "=", p(1))
+      .where("d.id", "=", p(2))
+      .unionAll(
+        db
+          .selectFrom("receipt as o")
+          .select([sql<number>`0`.as("no"), "o.pos as pos"])
+          .select([sql<number>`0`.as("kind"), sql<number>`1`.as("class"), "o.data as data"])
+          .where("o.id", "=", p(3)),
+      ),
+  ),
   insertRevision: statement<
     [pos: number, branch: number, document: number, kind: number, cls: number, actor: N, data: T]
   >()((db, p) =>
@@ -149,15 +169,27 @@ export const CORE = {
       .orderBy("seq")
       .limit(p(2)),
   ),
-  changesBetween: statement<[branch: number, after: number, upTo: number]>()((db, p) =>
+  /** Of the main branch, receipts among them. */
+  changesBetween: statement<
+    [after: number, upTo: number, receiptsAfter: number, receiptsUpTo: number]
+  >()((db, p) =>
     db
       .selectFrom("revision as r")
       .innerJoin("document as d", "d.no", "r.document")
-      .select(["r.pos", "r.kind", "r.data", "d.id", "d.scope_key"])
-      .where("r.branch", "=", p(0))
-      .where("r.pos", ">", p(1))
-      .where("r.pos", "<=", p(2))
-      .orderBy("r.pos"),
+      .select(["r.pos as pos", "r.kind as kind", "r.data as data", "d.id as id"])
+      .select("d.scope_key as scope_key")
+      .where("r.branch", "=", sql.lit(0))
+      .where("r.pos", ">", p(0))
+      .where("r.pos", "<=", p(1))
+      .unionAll(
+        db
+          .selectFrom("receipt as o")
+          .select(["o.pos as pos", sql<number>`0`.as("kind"), "o.data as data", "o.id as id"])
+          .select(sql<string>`'space'`.as("scope_key"))
+          .where("o.pos", ">", p(2))
+          .where("o.pos", "<=", p(3)),
+      )
+      .orderBy("pos"),
   ),
   listByPrefix: statement<
     [branch: number, scopeKey: string, from: string, end: string, limit: number]
@@ -175,6 +207,31 @@ export const CORE = {
       .where("r.kind", "<>", sql.lit(2))
       .orderBy("d.id")
       .limit(p(4)),
+  ),
+  /** The same with the receipts that are rows of their own. */
+  listWithReceipts: statement<
+    [scopeKey: string, from: string, end: string, from: string, end: string, limit: number]
+  >()((db, p) =>
+    db
+      .selectFrom("document as d")
+      .innerJoin("head as h", (join) =>
+        join.onRef("h.document", "=", "d.no").on("h.branch", "=", sql.lit(0)),
+      )
+      .innerJoin("revision as r", "r.pos", "h.pos")
+      .select(["d.id as id", "h.pos as pos"])
+      .where("d.scope_key", "=", p(0))
+      .where("d.id", ">=", p(1))
+      .where("d.id", "<", p(2))
+      .where("r.kind", "<>", sql.lit(2))
+      .unionAll(
+        db
+          .selectFrom("receipt as o")
+          .select(["o.id as id", "o.pos as pos"])
+          .where("o.id", ">=", p(3))
+          .where("o.id", "<", p(4)),
+      )
+      .orderBy("id")
+      .limit(p(5)),
   ),
   insertActor: statement<[principal: string, session: string, holder: string]>()((db, p) =>
     db.insertInto("actor").values({ principal: p(0), session: p(1), holder: p(2) }),

@@ -32,6 +32,7 @@ export interface Tables {
     actor: number | null;
     data: string | null;
   };
+  readonly receipt: { pos: number; id: string; actor: number | null; data: string };
   readonly head: { branch: number; document: number; pos: number };
   readonly snapshot: {
     no: Generated<number>;

@@ -13,6 +13,7 @@ import { temporaryFolder } from "../support/harness.js";
 /** Hash of the schema of each storage format. A changed schema needs a new format. */
 const SCHEMA_HASHES: Readonly<Record<number, string>> = {
   2: "LWwkXO7yITSFjtHWyAgWteL-Os-7MCYnSG8N5O7mg6w",
+  3: "KXz4OCC0pUQf4psZ1Orytm2bY-rLD9-DXZ9eRXx7HxQ",
 };
 
 let folder: ReturnType<typeof temporaryFolder>;
