@@ -15,7 +15,7 @@ import { DirectCommits } from "./direct.js";
 import type { Fate, WavePlan } from "./plan.js";
 
 /** What the accumulator adds to a run: its place, what it rests on, and what shows of it. */
-export type Draft = Omit<Contribution, "id" | "basis" | "previous" | "observed" | "layer">;
+export type Draft = Omit<Contribution, keyof Place>;
 
 /** The replica, as far as a wave moves it. */
 export interface WaveBase extends BaseView {
@@ -86,12 +86,13 @@ export class WaveAccumulator {
     const layer = { ops: operationsOf(draft) };
     const nodeKey = `${draft.action} ${draft.instance}`;
     const previous = draft.kind === "derivation" ? this.#lastOfNode.get(nodeKey) : undefined;
-    const place = { id: this.#nextId, basis: this.#base.seq, layer };
-    const contribution: Contribution = this.#seeing(
-      previous === undefined
-        ? { ...draft, ...place }
-        : { ...draft, ...place, previous: previous.id },
-    );
+    const contribution = contributionOf(draft, {
+      id: this.#nextId,
+      basis: this.#base.seq,
+      previous: previous?.id,
+      observed: this.#seenBy(draft),
+      layer,
+    });
     this.#nextId += 1;
     const changes = this.#moving([...layer.ops.keys()], () => {
       if (layer.ops.size > 0) this.view.push(layer);
@@ -163,11 +164,9 @@ export class WaveAccumulator {
     this.#lastOfNode.clear();
   }
 
-  /** Hardly ever is there a direct commit to have been seen: then nothing is copied. */
-  #seeing(contribution: Contribution): Contribution {
-    if (this.direct.isEmpty) return contribution;
-    const observed = this.direct.seenBy(contribution.reads, contribution.basis);
-    return observed === undefined ? contribution : { ...contribution, observed };
+  /** Hardly ever is there a direct commit to have been seen: then nothing is looked at. */
+  #seenBy({ reads }: Draft): Contribution["observed"] {
+    return this.direct.isEmpty ? undefined : this.direct.seenBy(reads, this.#base.seq);
   }
 
   #promote(
@@ -260,6 +259,34 @@ export class WaveAccumulator {
     });
     return changes;
   }
+}
+
+/** What the accumulator adds to a draft. */
+type Place = Pick<Contribution, "id" | "basis" | "previous" | "observed" | "layer">;
+
+/** Field by field: a spread of what is optional costs more than the seal. */
+function contributionOf(draft: Draft, place: Place): Contribution {
+  return {
+    id: place.id,
+    kind: draft.kind,
+    action: draft.action,
+    instance: draft.instance,
+    actor: draft.actor,
+    basis: place.basis,
+    reads: draft.reads,
+    elided: draft.elided,
+    previous: place.previous,
+    writes: draft.writes,
+    delivery: draft.delivery,
+    sends: draft.sends,
+    effect: draft.effect,
+    accessChanges: draft.accessChanges,
+    unfit: draft.unfit,
+    observed: place.observed,
+    askedBy: draft.askedBy,
+    preconditions: draft.preconditions,
+    layer: place.layer,
+  };
 }
 
 function landedWrites(fate: Fate | undefined): Extract<Fate, { kind: "lands" }>["writes"] {

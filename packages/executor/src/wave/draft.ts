@@ -7,7 +7,7 @@ import {
   type InstanceKey,
   type ScopeKey,
 } from "@tidemark/protocol";
-import type { LoggedRead, SealedRun, SentEvent } from "@tidemark/runtime";
+import type { SealedRun, SentEvent } from "@tidemark/runtime";
 import type { Draft } from "./accumulator.js";
 import type { Delivery, FiredBy, RunRead, RunWrite } from "./contribution.js";
 import type { Runnable } from "../drain/places.js";
@@ -27,12 +27,12 @@ export function derivationDraft(
     kind: "derivation",
     action: context.action,
     instance: context.scopeKey,
-    ...(context.actor === undefined ? {} : { actor: context.actor }),
-    reads: run.reads.map(asRead),
+    actor: context.actor,
+    reads: run.reads,
     elided: run.elided ?? [],
     writes: run.writes,
     sends: carriedOf(run.sends, context.actor, at),
-    ...(run.effect?.memo === "miss" ? { effect: run.effect.request } : {}),
+    effect: run.effect?.memo === "miss" ? run.effect.request : undefined,
   };
 }
 
@@ -44,7 +44,7 @@ export function bookkeepingDraft(
     kind: "bookkeeping",
     action: run.context.action,
     instance: SPACE_SCOPE_KEY,
-    reads: run.reads.map(asRead),
+    reads: run.reads,
     elided: run.elided ?? [],
     writes: run.writes,
     sends: [],
@@ -68,11 +68,11 @@ export function handlingDraft(run: SealedRun, event: Runnable, emitter: number |
     action: run.context.action,
     instance: SPACE_SCOPE_KEY,
     actor,
-    reads: run.reads.map(asRead),
+    reads: run.reads,
     elided: run.elided ?? [],
     writes: written,
     sends: carriedOf(run.sends, actor, event.at),
-    ...(run.accessChanges === undefined ? {} : { accessChanges: run.accessChanges }),
+    accessChanges: run.accessChanges,
     delivery: deliveryOf(event, { kind: "succeeded" }, emitter),
   };
 }
@@ -90,7 +90,6 @@ export function endDraft(
     readonly duplicate?: Delivery["duplicate"];
   } = {},
 ): Draft {
-  const delivery = deliveryOf(event, end, options.emitter);
   return {
     kind: "event-handler",
     action: DRAIN_ACTION,
@@ -105,8 +104,7 @@ export function endDraft(
     elided: [],
     writes: [],
     sends: [],
-    delivery:
-      options.duplicate === undefined ? delivery : { ...delivery, duplicate: options.duplicate },
+    delivery: deliveryOf(event, end, options.emitter, options.duplicate),
   };
 }
 
@@ -116,16 +114,14 @@ export function actorOf(event: Runnable): Actor {
   return user === undefined ? { session } : { user, session };
 }
 
-function deliveryOf(event: Runnable, end: EntryEnd, emitter: number | undefined): Delivery {
-  const firedBy = firedByOf(event);
-  return {
-    stream: event.stream,
-    eventId: event.eventId,
-    end,
-    ...(event.place === undefined ? {} : { place: event.place }),
-    ...(emitter === undefined ? {} : { emitter }),
-    ...(firedBy === undefined ? {} : { firedBy }),
-  };
+function deliveryOf(
+  event: Runnable,
+  end: EntryEnd,
+  emitter: number | undefined,
+  duplicate?: Delivery["duplicate"],
+): Delivery {
+  const { stream, eventId, place } = event;
+  return { stream, eventId, place, emitter, firedBy: firedByOf(event), end, duplicate };
 }
 
 function firedByOf({ firedAt }: Runnable): FiredBy | undefined {
@@ -150,8 +146,4 @@ function carriedOf(
     appendedAt: at,
     ...marksIn(sent),
   }));
-}
-
-function asRead({ key, path, kind, seq, space }: LoggedRead): RunRead {
-  return space === undefined ? { key, path, kind, seq } : { key, path, kind, seq, space };
 }
