@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { DocId } from "@tidemark/protocol";
-import type { TestClient } from "@tidemark/memory-engine/testing";
+import { nodeIdFor, type DocId } from "@tidemark/protocol";
+import { createTestServer, type TestClient } from "@tidemark/memory-engine/testing";
 import type { Pattern } from "@tidemark/runtime";
 import { cascade, chain, counter, form, lab } from "./support/patterns.js";
 import { createWorld, type World } from "./support/world.js";
@@ -16,8 +19,8 @@ interface Raced extends World {
 }
 
 /** A served space with a second writer, who watches nothing. */
-async function raced(pattern: Pattern, names: readonly string[]): Promise<Raced> {
-  const w = await createWorld({ patterns: [pattern] });
+async function raced(pattern: Pattern, names: readonly string[], dir?: string): Promise<Raced> {
+  const w = await createWorld({ patterns: [pattern], ...(dir === undefined ? {} : { dir }) });
   const piece = await w.create(pattern);
   const ben = await w.t.connected("ben");
   await ben.call("space.open", { space: w.space, watches: [] });
@@ -130,6 +133,29 @@ describe("consequences", () => {
     expect(w.naming(e1)).toBe(1);
     expect(w.watermark()).toBeGreaterThanOrEqual(w.head() - 1);
     await w.stop();
+  });
+
+  test("[EX-W5] one beaten by another process's commit, which no feed tells of, runs again once", async () => {
+    const dir = mkdtempSync(join(tmpdir(), "tidemark-"));
+    const w = await raced(form, ["fields"], dir);
+    const other = createTestServer({ clock: w.t.clock, dir, seed: 9 });
+    const carla = await other.connected("carla");
+    other.server.space(w.space);
+    await carla.call("space.open", { space: w.space, watches: [] });
+    await w.write(w.ben, w.piece, "fields", { a: 1, b: 1 });
+    await w.settle();
+    w.t.gates.hold("wave:before-commit");
+    const e1 = await w.fire(w.owner, w.piece, "bumpA");
+    const ops = [{ op: "set", id: nodeIdFor(w.piece, "fields"), value: { a: 9, b: 1 } }] as const;
+    expect(await carla.commit(w.space, { ops })).toMatchObject({ ok: true });
+    w.t.gates.release("wave:before-commit");
+    await w.t.run();
+    expect(w.value(w.piece, "fields")).toEqual({ a: 10, b: 1 });
+    expect(lab.runs.get("bumpA")).toBe(2);
+    expect(w.naming(e1)).toBe(1);
+    await other.stop();
+    await w.stop();
+    rmSync(dir, { recursive: true });
   });
 
   test("[EX-W6] a raced event is never dropped, however often it loses", async () => {

@@ -104,6 +104,8 @@ export class CommitStep {
         // It is durable whatever happens to this tenure: held back, it would keep the space's frames for good.
         verdict.release();
       }
+      // Another process's commits no feed tells of (R19): what lost to one would lose to it again and again.
+      if (metUnseen(verdict.plan)) this.#options.served.refresh();
       this.#options.effects.take(wave.contributions, verdict.plan);
       return verdict;
     } catch (error) {
@@ -196,4 +198,11 @@ export class CommitStep {
       done();
     }
   }
+}
+
+/** The store holds what the wave's replica had not seen: something fell to it, or was rebased over it. */
+function metUnseen({ fates, lost, rebased }: WavePlan): boolean {
+  if (lost.size > 0 || rebased.size > 0) return true;
+  for (const fate of fates.values()) if (fate.kind !== "lands") return true;
+  return false;
 }
