@@ -203,6 +203,8 @@ export interface EntryTable {
     stream: DocId,
     options: { readonly after: Seq; readonly limit: number },
   ): readonly EntryProgress[];
+  /** How many entries of a stream stand above `after`, up to `through`. */
+  count(stream: DocId, range: { readonly after: Seq; readonly through: Seq }): number;
   /** The entry above the frontier that makes another append of this id a duplicate (seed 000 §4). */
   duplicate(stream: DocId, eventId: EventId): StreamEntry | undefined;
   at(stream: DocId, seq: Seq, index: number): StreamEntry | undefined;

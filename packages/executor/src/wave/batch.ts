@@ -13,6 +13,7 @@ import {
   type DocId,
   type EntryMark,
   type EventId,
+  type Frontier,
   type InstanceKey,
   type NewEntry,
   type Seq,
@@ -34,6 +35,8 @@ export interface BatchContext {
   /** The new W, where it moves. */
   readonly watermark?: Seq;
   frontier(stream: DocId): Seq;
+  /** How many stored entries of the stream stand above `after`, up to `through`. */
+  entriesIn(stream: DocId, after: Seq, through: Seq): number;
   /** Stored entries of the stream above `after`, in order; read as far as it is walked, about `expected` at first. */
   entriesAbove(stream: DocId, after: Seq, expected: number): Iterable<FrontierEntry>;
 }
@@ -65,7 +68,7 @@ export function buildWave(
   context: BatchContext,
 ): BuiltWave {
   const landings = landingsOf(contributions, plan);
-  const writes = coalesceWrites(landings.flatMap(landingWrites));
+  const writes = coalesceWrites(landingWrites(landings));
   const splits = splitByPiece(writes, context.maxBytes);
   const places = placesOf(writes, splits, context.seq);
   const parts = [...Array(splits.count).keys()].map((at) => {
@@ -113,16 +116,22 @@ function placesOf(
 }
 
 function landingsOf(contributions: readonly Contribution[], plan: WavePlan): readonly Landing[] {
-  return contributions.flatMap((contribution) => {
+  const landings: Landing[] = [];
+  for (const contribution of contributions) {
     const fate = plan.fates.get(contribution.id);
-    return fate?.kind === "lands" ? [{ contribution, writes: fate.writes }] : [];
-  });
+    if (fate?.kind === "lands") landings.push({ contribution, writes: fate.writes });
+  }
+  return landings;
 }
 
-function landingWrites({ contribution, writes }: Landing): readonly LandingWrite[] {
-  const piece = pieceOf(contribution);
-  const { actor } = contribution;
-  return writes.map(({ key, op }) => ({ key, op, piece, attribution: actor }));
+function landingWrites(landings: readonly Landing[]): readonly LandingWrite[] {
+  const landing: LandingWrite[] = [];
+  for (const { contribution, writes } of landings) {
+    const piece = pieceOf(contribution);
+    const attribution = contribution.actor;
+    for (const { key, op } of writes) landing.push({ key, op, piece, attribution });
+  }
+  return landing;
 }
 
 function asChange({ key, op, attribution }: LandingWrite): DerivedBatch["changes"][number] {
@@ -186,13 +195,35 @@ function frontiersOf(parts: readonly Part[], context: BatchContext): DerivedBatc
       if (entry.mark !== undefined && !byStream.has(entry.stream)) byStream.set(entry.stream, []);
     }
   }
-  return [...byStream].flatMap(([stream, own]) => {
+  const frontiers: Frontier[] = [];
+  for (const [stream, own] of byStream) {
     const before = context.frontier(stream);
-    // Where everything is in order, it walks over what this wave ended and meets one entry more.
-    const stored = context.entriesAbove(stream, before, own.length + 1);
-    const after = advanceFrontier(before, withAppends(stored, stream, parts, context.seq), own);
-    return after > before ? [{ stream, seq: after }] : [];
-  });
+    const passed = passedBy(own, stream, before, context);
+    // From where everything is in order on, it meets one entry more.
+    const expected = (passed === before ? own.length : 0) + NEXT_AND_WHOLE;
+    const stored = context.entriesAbove(stream, passed, expected);
+    const after = advanceFrontier(passed, withAppends(stored, stream, parts, context.seq), own);
+    if (after > before) frontiers.push({ stream, seq: after });
+  }
+  return frontiers;
+}
+
+/** The next entry, and one more, by which it is known that the next one's seq has no others. */
+const NEXT_AND_WHOLE = 2;
+
+/**
+ * Where a wave ends just the entries that follow the frontier, as most do: the last of them, found by counting
+ * and not by a look at each. The frontier itself otherwise.
+ */
+function passedBy(
+  own: readonly EntryMark[],
+  stream: DocId,
+  before: Seq,
+  { entriesIn }: BatchContext,
+): Seq {
+  let last = before;
+  for (const { seq } of own) if (seq > last) last = seq;
+  return last > before && entriesIn(stream, before, last) === own.length ? last : before;
 }
 
 /** The stored entries, then those that the wave itself appends, commit by commit. */

@@ -26,7 +26,9 @@ export function coalesceWrites(writes: readonly LandingWrite[]): readonly Landin
     const last = standing.at(-1);
     if (last === undefined || !join(last, write, standing, growing)) standing.push(write);
   }
-  return [...pending.values()].flat();
+  const final: LandingWrite[] = [];
+  for (const standing of pending.values()) final.push(...standing);
+  return final;
 }
 
 /** Adds the operations of `write` to the patch `last`, where both are patches of one actor. */

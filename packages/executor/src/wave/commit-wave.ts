@@ -137,6 +137,7 @@ function batchContext(
     derivedThrough: through,
     ...(through > header.from ? { watermark: through } : {}),
     frontier: (stream) => entries.frontier(stream),
+    entriesIn: (stream, after, through) => entries.count(stream, { after, through }),
     entriesAbove: (stream, after, expected) => pagedEntries(entries, stream, after, expected),
   };
 }

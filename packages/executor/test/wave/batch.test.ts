@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { FrontierEntry } from "@tidemark/events";
 import {
   instanceKey,
   SPACE_SCOPE_KEY,
@@ -29,8 +30,21 @@ function context(parts: Partial<BatchContext> = {}): BatchContext {
     maxBytes: 1_000_000,
     derivedThrough: seq(49),
     frontier: () => seq(0),
-    entriesAbove: () => [],
+    ...storing({}),
     ...parts,
+  };
+}
+
+/** Stored entries, stream by stream. */
+function storing(
+  streams: Readonly<Record<string, readonly FrontierEntry[]>>,
+): Pick<BatchContext, "entriesIn" | "entriesAbove"> {
+  const above = (stream: DocId, after: Seq): readonly FrontierEntry[] =>
+    (streams[stream] ?? []).filter((entry) => entry.seq > after);
+  return {
+    entriesAbove: above,
+    entriesIn: (stream, after, through) =>
+      above(stream, after).filter((entry) => entry.seq <= through).length,
   };
 }
 
@@ -127,11 +141,39 @@ describe("what a batch carries", () => {
     const { batch } = buildBatch(
       contributions,
       planWave(contributions, quiet),
-      context({ entriesAbove: () => entries }),
+      context(storing({ "stream:a": entries })),
     );
     expect(batch.frontiers).toEqual([{ stream: "stream:a", seq: 3 }]);
     expect(batch.consequenceOf).toEqual(["e1", "e3"]);
   });
+
+  test.each([
+    { stored: [3, 5], frontier: 5, what: "nothing follows" },
+    { stored: [3, 5, 7], frontier: 5, what: "one follows that is pending" },
+    { stored: [3, 5, -7, -8, 9], frontier: 8, what: "what follows had ended before" },
+    { stored: [3, -4, 5, 6], frontier: 5, what: "one between had ended before" },
+    { stored: [2, 3, 5], frontier: 0, what: "one below is pending" },
+    { stored: [3, 5, 5], frontier: 3, what: "another of the last seq is pending" },
+  ])(
+    "[EX-L5] the frontier passes what a wave ended in order, where $what",
+    ({ stored, frontier }) => {
+      const contributions = [delivered(1, "stream:a", "e1", 3), delivered(2, "stream:a", "e2", 5)];
+      // Below 0: it had ended before.
+      const entries = stored.map((n, at): FrontierEntry => ({
+        seq: seq(Math.abs(n)),
+        index: stored.indexOf(n) === at ? 0 : 1,
+        ...(n < 0 ? { consequenced: true as const } : {}),
+      }));
+      const { batch } = buildBatch(
+        contributions,
+        planWave(contributions, quiet),
+        context(storing({ "stream:a": entries })),
+      );
+      expect(batch.frontiers).toEqual(
+        frontier === 0 ? [] : [{ stream: "stream:a", seq: frontier }],
+      );
+    },
+  );
 
   test("[EX-C7] an entry that the wave appends is marked only by its own copy's landing run", () => {
     const entry = {
@@ -260,12 +302,10 @@ describe("splits", () => {
     ];
     const { batches } = built(all, {
       maxBytes: 110,
-      entriesAbove: (stream) =>
-        stream === "stream:p"
-          ? [{ seq: seq(3), index: 0 }]
-          : stream === "stream:q"
-            ? [{ seq: seq(4), index: 0 }]
-            : [],
+      ...storing({
+        "stream:p": [{ seq: seq(3), index: 0 }],
+        "stream:q": [{ seq: seq(4), index: 0 }],
+      }),
     });
     expect(batches.map((one) => one.changes.length)).toEqual([2, 1]);
     expect(batches.map((one) => one.appends.map((append) => append.mark))).toEqual([[{}], []]);

@@ -85,6 +85,12 @@ export class Entries implements EntryTable {
     });
   }
 
+  count(stream: DocId, { after, through }: { readonly after: Seq; readonly through: Seq }): number {
+    const state = this.#find(stream);
+    if (state === undefined) return 0;
+    return this.#q.count.get(state.no, lastPosOf(after), lastPosOf(through))?.n ?? 0;
+  }
+
   duplicate(stream: DocId, eventId: EventId): StreamEntry | undefined {
     const state = this.#find(stream);
     if (state === undefined) return undefined;

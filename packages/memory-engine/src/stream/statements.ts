@@ -142,6 +142,14 @@ export const STREAM = {
       .orderBy("pos")
       .limit(p(2)),
   ),
+  count: statement<[stream: number, after: number, through: number]>()((db, p) =>
+    db
+      .selectFrom("stream_entry")
+      .select((eb) => eb.fn.countAll<number>().as("n"))
+      .where("stream", "=", p(0))
+      .where("pos", ">", p(1))
+      .where("pos", "<=", p(2)),
+  ),
   duplicate: statement<[eventId: string, stream: number, after: number]>()((db, p) =>
     db
       .selectFrom("stream_entry")

@@ -206,6 +206,10 @@ export const STREAM_CASES: readonly EngineCase[] = [
       expect(engine.entries.progress(doc(STREAM), { after: at(1), limit: 1 })).toEqual([
         { seq: 4, index: 0 },
       ]);
+      const count = (after: number, through: number): number =>
+        engine.entries.count(doc(STREAM), { after: at(after), through: at(through) });
+      expect([count(0, 5), count(1, 4), count(1, 3), count(5, 9)]).toEqual([3, 1, 0, 0]);
+      expect(engine.entries.count(doc("stream:none"), { after: at(0), through: at(9) })).toBe(0);
     },
   ],
 ];

@@ -21,7 +21,7 @@ export function overwrittenPaths(op: ValueOperation | PatchOp): readonly Path[] 
     case "delete":
       return WHOLE;
     case "patch":
-      return op.value.flatMap((step) => overwrittenPaths(step));
+      return overwrittenBySteps(op.value);
     case "replace":
     case "add":
     case "remove":
@@ -34,6 +34,12 @@ export function overwrittenPaths(op: ValueOperation | PatchOp): readonly Path[] 
     default:
       return unreachable(op);
   }
+}
+
+/** Most patches only merge, and every handler's run asks for each of its own. */
+function overwrittenBySteps(steps: readonly PatchOp[]): readonly Path[] {
+  if (steps.every(isMerging)) return NONE;
+  return steps.flatMap((step) => overwrittenPaths(step));
 }
 
 /**
