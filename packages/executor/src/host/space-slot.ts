@@ -79,7 +79,6 @@ export class SpaceSlot {
 
   /** A lifecycle verb: it is for the tenure that runs now, or for the next one and no other (seed 001 §1, §2). */
   ask(request: VerbRequest): void {
-    if (this.#stopped) return request.notServed("stopped");
     if (this.#server?.ask(request) !== true) this.#asked.push(request);
     this.consider();
   }

@@ -41,7 +41,10 @@ export function decideVerb(verb: PreparedVerb, held: Held, space: SpaceId): Deci
   return { kind: "commit", value: pieceDocument(pattern, getAt(value, ["argument"]), piece) };
 }
 
-/** A creation's seal: bookkeeping for somebody, that lands where nothing was ever written (seed 001 §3d). */
+/**
+ * A creation's seal: bookkeeping for somebody. Over a document that was never written, any write that comes
+ * before its wave drops it (seed 001 §3d).
+ */
 export function createDraft({ piece, principal }: PreparedCreate, value: JsonValue): Draft {
   const key = pieceKey(piece);
   return {
@@ -50,11 +53,10 @@ export function createDraft({ piece, principal }: PreparedCreate, value: JsonVal
     instance: SPACE_SCOPE_KEY,
     actor: { user: principal },
     askedBy: principal,
-    reads: [{ key, path: [], kind: "value", seq: 0 as Seq }],
+    reads: [],
     elided: [],
     writes: [{ key, op: { op: "set", value } }],
     sends: [],
-    preconditions: [{ kind: "create-only", id: piece }],
   };
 }
 

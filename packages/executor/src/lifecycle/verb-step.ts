@@ -33,7 +33,6 @@ export interface VerbStepOptions {
   readonly structure: { follow(commits: readonly AcceptedCommit[]): void };
   readonly stats: SpaceStats;
   readonly pass: (gate: GateName) => Promise<void> | undefined;
-  readonly live: () => boolean;
   readonly confirmLease: () => boolean;
   /** A warm-marked notice of what a verb staged, once its wave has committed (seed 001 §1). */
   readonly announce: (commit: AcceptedCommit | undefined, staged: readonly InstanceKey[]) => void;
@@ -68,6 +67,7 @@ export class VerbStep {
   #waiting: VerbRequest[] = [];
   #ran: Ran[] = [];
   #armed = false;
+  /** A direct commit is durable, and nothing here knows of it: what fails then fails the tenure. */
   #committing = false;
 
   constructor(options: VerbStepOptions) {
@@ -82,11 +82,6 @@ export class VerbStep {
   /** A verb could run now. */
   get due(): boolean {
     return this.#armed && this.#waiting.length > 0;
-  }
-
-  /** A direct commit is on its way, or is not told yet. */
-  get committing(): boolean {
-    return this.#committing;
   }
 
   add(request: VerbRequest): void {
@@ -109,9 +104,6 @@ export class VerbStep {
 
   /** Runs what can run; of one piece nothing overtakes a verb that waits. @throws TenureEnd; what the gate throws. */
   async run(): Promise<void> {
-    const { accumulator, replica } = this.#options;
-    // Whatever is sealed from here on rests on what the replica shows.
-    if (accumulator.open.isEmpty) accumulator.direct.forget(replica.seq);
     this.#armed = false;
     const waits = new Set<DocId>();
     const asked = this.#waiting;
@@ -135,6 +127,9 @@ export class VerbStep {
 
   /** The cycle is over: what has a place is announced and settled, the rest is decided again (seed 001 §3d). */
   settle(): void {
+    const { accumulator, replica } = this.#options;
+    // Whatever is sealed from here on rests on what the replica shows.
+    if (accumulator.open.isEmpty) accumulator.direct.forget(replica.seq);
     const ran = this.#ran;
     if (ran.length === 0) return;
     this.#ran = [];
@@ -196,8 +191,6 @@ export class VerbStep {
     at: Seq,
     value: JsonValue,
   ): Promise<void> {
-    const { live, pass } = this.#options;
-    if (!live()) throw new TenureEnd("lapse");
     const verdict = this.#write(verb, at, value);
     const { seq, commit } = verdict;
     if (commit === undefined) {
@@ -208,9 +201,8 @@ export class VerbStep {
     try {
       request.landed = seq;
       this.#count(commit);
-      const held = pass("verb:after-commit");
+      const held = this.#options.pass("verb:after-commit");
       if (held !== undefined) await held;
-      if (!live()) throw new TenureEnd("lapse");
       this.#swap(verb, value, commit);
       this.#ran.push({ request, seq, changed: true, commit, value });
     } finally {

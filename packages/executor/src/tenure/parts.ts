@@ -102,7 +102,6 @@ export class TenureParts {
       accumulator.layers === 0 &&
       inbox.isEmpty &&
       drain.isEmpty &&
-      this.verbs.isEmpty &&
       !deliveries.bodyRunning &&
       commits.committing === undefined &&
       replica.isComplete &&
@@ -112,13 +111,12 @@ export class TenureParts {
 
   /** Whether a lapse of the lease aborts something: a wave, a commit or a delivery has begun (§2). */
   get uncommitted(): boolean {
-    const { accumulator, commits, deliveries, verbs } = this;
+    const { accumulator, commits, deliveries } = this;
     return (
       accumulator.layers > 0 ||
       !accumulator.open.isEmpty ||
       commits.committing !== undefined ||
-      deliveries.engaged ||
-      verbs.committing
+      deliveries.engaged
     );
   }
 
@@ -288,7 +286,6 @@ export class TenureParts {
       structure: this.structure,
       stats,
       pass: this.#pass,
-      live: this.binding.live,
       confirmLease: this.binding.confirmLease,
       announce,
     });

@@ -175,8 +175,14 @@ describe("a creation", () => {
 
   test("[EX-V10] that a client overtook is decided again in the next cycle, and finds the client's", async () => {
     const w = await createWorld({ patterns: [counter, greeting] });
+    const beside = await w.create(counter);
+    await w.settle();
+    w.t.gates.hold("activate:after-lease");
     w.t.gates.hold("wave:before-commit");
+    // An event of another piece is of the same wave, and lands with it.
+    const e1 = await w.fire(w.owner, beside, "inc");
     const asked = ask(w, create(did(w), counter));
+    w.t.gates.release("activate:after-lease");
     await w.t.run();
     const theirs = await w.owner.commit(w.space, swapped(THE_PIECE, greeting, { name: "ana" }));
     w.t.gates.release("wave:before-commit");
@@ -184,6 +190,7 @@ describe("a creation", () => {
     const seq = theirs.ok ? theirs.result.seq : undefined;
     expect(asked.result).toEqual({ seq, piece: THE_PIECE, changed: false });
     expect(document(w, THE_PIECE)).toMatchObject({ pattern: { id: "greeting" } });
+    expect([w.naming(e1), w.value(beside, "count")]).toEqual([1, 1]);
     await w.stop();
   });
 
@@ -245,6 +252,39 @@ describe("whose a verb is", () => {
     expect(document(w, THE_PIECE)).toBeUndefined();
     await w.stop();
   });
+});
+
+test("[EX-V3] in a wave that is split is answered with the commit that holds it", async () => {
+  const w = await createWorld({ patterns: [counter], policy2: { waveMaxBytes: 1 } });
+  const beside = await w.create(counter);
+  w.t.gates.hold("activate:after-lease");
+  const e1 = await w.fire(w.owner, beside, "inc");
+  const before = w.head();
+  const asked = ask(w, create(did(w), counter));
+  w.t.gates.release("activate:after-lease");
+  await w.settle();
+  const commits = engineOf(w).commitsSince(before);
+  const holding = commits.filter(({ changes }) => changes.some(({ id }) => id === THE_PIECE));
+  expect(holding.map(({ seq }) => seq)).toEqual([asked.result?.seq]);
+  expect(commits.filter(({ consequenceOf }) => consequenceOf?.includes(e1))).toHaveLength(2);
+  await w.stop();
+});
+
+test("[EX-V4] who lost the right by another process's commit, which nobody here was told of, is refused at once", async () => {
+  const w = await createWorld({ patterns: [counter] });
+  const cy = w.t.identity("cy").did;
+  w.t.gates.hold("wave:before-commit");
+  const asked = ask(w, create(cy, counter));
+  await w.t.run();
+  engineOf(w).transact((tx) => {
+    const value = { [did(w)]: "OWNER", [cy]: "READ" } as never;
+    tx.write({ id: ACL_DOC, scopeKey: SPACE_SCOPE_KEY, op: { op: "set", value } });
+    tx.commit({ class: "authored", principal: did(w) });
+  });
+  w.t.gates.release("wave:before-commit");
+  await w.t.run();
+  expect(asked.error).toMatchObject({ code: "unauthorized" });
+  await w.stop();
 });
 
 describe("what cannot be asked for", () => {

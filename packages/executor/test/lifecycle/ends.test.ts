@@ -6,6 +6,7 @@ import {
   type HolderId,
   type SpaceId,
 } from "@tidemark/protocol";
+import { VirtualClock } from "@tidemark/protocol/testing";
 import type { NotServedError } from "../../src/index.js";
 import { createHost, createWorld, type World, type WorldOptions } from "../support/world.js";
 import { counter, counter2, lab } from "../support/patterns.js";
@@ -278,6 +279,29 @@ describe("a process that dies", () => {
     },
   );
 
+  test("[EX-V13] that only stood still behind the direct commit goes on, under the row that it asked for again", async () => {
+    const clock = new VirtualClock();
+    const child = clock.child({ name: "host" });
+    const w = await world({ clock, hostClock: child });
+    const piece = await w.create(counter);
+    await w.open(w.owner, piece, ["double"]);
+    await w.write(w.owner, piece, "count", 4);
+    await w.settle();
+    w.t.gates.hold("verb:after-commit");
+    const asked = ask(w, setsrc(did(w), piece, counter2));
+    await w.t.run();
+    child.suspend();
+    await clock.advance(20_000);
+    child.resume();
+    await clock.advance(1);
+    expect(w.host.spaceStats(w.space).lease).toEqual({ held: 1, lost: 1 });
+    w.t.gates.release("verb:after-commit");
+    await w.settle();
+    expect([asked.result?.changed, w.value(piece, "double")]).toEqual([true, 12]);
+    expect(activations(w)).toBe(1);
+    await w.stop();
+  });
+
   test("[EX-V13] an I/O error behind the direct commit ends the tenure, and the next one derives what stands", async () => {
     const w = await world();
     const piece = await w.create(counter);
@@ -293,6 +317,20 @@ describe("a process that dies", () => {
       details: { reason: "failed", landed: before + 1 },
     });
     expect([w.value(piece, "double"), activations(w)]).toEqual([12, 2]);
+    await w.stop();
+  });
+
+  test("[EX-V11] an I/O error behind a creation's wave names the commit that stands", async () => {
+    const w = await world();
+    const before = w.head();
+    w.t.gates.fail("wave:after-commit", io);
+    const asked = ask(w, create(did(w), counter));
+    await w.settle(5_000);
+    expect(asked.error).toMatchObject({
+      code: "not-served",
+      details: { reason: "failed", landed: before + 1 },
+    });
+    expect(document(w, THE_PIECE)).toBeDefined();
     await w.stop();
   });
 
