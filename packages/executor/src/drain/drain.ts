@@ -328,7 +328,8 @@ export class Drain {
     if (result.kind !== "sealed") this.#lower(entry.seq);
     switch (result.kind) {
       case "sealed":
-        this.#guard.set(key, "sealed");
+        // Its wave may have committed before the delivery's promise got here: then the store has spoken already.
+        if (this.#guard.stateOf(key) === "running") this.#guard.set(key, "sealed");
         return;
       case "requeued":
         this.#guard.release(key);

@@ -59,6 +59,28 @@ describe("notices", () => {
   });
 });
 
+describe("the guard", () => {
+  test("[EX-D7] a wave that commits before its delivery has returned leaves nothing in flight", async () => {
+    const bench = await DrainBench.create();
+    let tell: () => void = () => undefined;
+    bench.toldLate.set("e1", new Promise((go) => (tell = () => go({ kind: "sealed" }))));
+    await bench.append("e1");
+    bench.follow();
+    await bench.drain.scan();
+    const settled = bench.scheduler.settle();
+    await bench.t.clock.drain();
+    bench.commit();
+    tell();
+    await settled;
+    bench.follow();
+    await bench.pass();
+    expect(bench.engine.entries.pending()).toEqual([]);
+    expect(bench.drain.inFlight).toBe(0);
+    expect(bench.drain.isEmpty).toBe(true);
+    await bench.stop();
+  });
+});
+
 describe("what is held", () => {
   test("[EX-D14] an entry behind an earlier pending one spends nothing and arms no backstop, however long", async () => {
     const bench = await DrainBench.create();

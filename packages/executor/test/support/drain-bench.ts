@@ -35,6 +35,8 @@ export class DrainBench {
   readonly ran: string[] = [];
   /** What becomes of an event; where nothing is said it ends well. */
   readonly results = new Map<string, DeliveryResult | Promise<DeliveryResult>>();
+  /** Events that are sealed at once, and of which the drain is told when their promise is. */
+  readonly toldLate = new Map<string, Promise<DeliveryResult>>();
   /** Streams that nothing handles, and why. */
   readonly unhandled = new Map<DocId, StreamLoad>();
   readonly pendingLoads = new Set<InstanceKey>();
@@ -186,6 +188,6 @@ export class DrainBench {
     if (!(result instanceof Promise) && result.kind === "sealed") {
       this.accumulator.seal(endDraft(event, { kind: "succeeded" }));
     }
-    return result;
+    return this.toldLate.get(event.eventId) ?? result;
   }
 }
