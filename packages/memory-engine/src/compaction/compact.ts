@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { prepareLazily, statement } from "../sqlite/statement.js";
+import { prepareLazily, rowsUpTo, statement } from "../sqlite/statement.js";
 import { lastPosOf } from "../sqlite/tables.js";
 import type { Store } from "../store.js";
 import type { CompactionPolicy, CompactionResult } from "./policy.js";
@@ -35,7 +35,7 @@ const COMPACT = {
           or.or([or("status", "is", null), or("status", "<>", sql.lit("needs-attention"))]),
         )
         .orderBy("pos")
-        .limit(p(4)),
+        .limit(rowsUpTo(p(4))),
     ),
   ),
 } as const;

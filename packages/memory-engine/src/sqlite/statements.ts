@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { statement } from "./statement.js";
+import { rowsUpTo, statement } from "./statement.js";
 
 type N = number | null;
 type T = string | null;
@@ -124,7 +124,7 @@ export const CORE = {
         .where("r.branch", "=", p(1))
         .where("r.pos", ">", p(2))
         .orderBy("r.pos")
-        .limit(p(3)),
+        .limit(rowsUpTo(p(3))),
   ),
   insertCommit: statement<
     [
@@ -167,7 +167,7 @@ export const CORE = {
       .where("branch", "=", p(0))
       .where("seq", ">", p(1))
       .orderBy("seq")
-      .limit(p(2)),
+      .limit(rowsUpTo(p(2))),
   ),
   /** Of the main branch, receipts among them. */
   changesBetween: statement<
@@ -206,7 +206,7 @@ export const CORE = {
       .where("d.id", "<", p(3))
       .where("r.kind", "<>", sql.lit(2))
       .orderBy("d.id")
-      .limit(p(4)),
+      .limit(rowsUpTo(p(4))),
   ),
   /** The same with the receipts that are rows of their own. */
   listWithReceipts: statement<
@@ -231,7 +231,7 @@ export const CORE = {
           .where("o.id", "<", p(4)),
       )
       .orderBy("id")
-      .limit(p(5)),
+      .limit(rowsUpTo(p(5))),
   ),
   insertActor: statement<[principal: string, session: string, holder: string]>()((db, p) =>
     db.insertInto("actor").values({ principal: p(0), session: p(1), holder: p(2) }),

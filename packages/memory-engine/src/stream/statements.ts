@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { statement } from "../sqlite/statement.js";
+import { rowsUpTo, statement } from "../sqlite/statement.js";
 
 type N = number | null;
 type T = string | null;
@@ -113,7 +113,7 @@ export const STREAM = {
       .select(COLUMNS)
       .where("e.consequenced", "=", sql.lit(0))
       .orderBy("e.pos")
-      .limit(p(0)),
+      .limit(rowsUpTo(p(0))),
   ),
   byEvent: statement<[eventId: string, stream: number]>()((db, p) =>
     db
@@ -140,7 +140,7 @@ export const STREAM = {
       .where("stream", "=", p(0))
       .where("pos", ">", p(1))
       .orderBy("pos")
-      .limit(p(2)),
+      .limit(rowsUpTo(p(2))),
   ),
   count: statement<[stream: number, after: number, through: number]>()((db, p) =>
     db
@@ -175,7 +175,7 @@ export const STREAM = {
       .where("e.stream", "=", p(0))
       .where("e.pos", ">", p(1))
       .orderBy("e.pos")
-      .limit(p(2)),
+      .limit(rowsUpTo(p(2))),
   ),
   between: statement<[after: number, upTo: number]>()((db, p) =>
     db
