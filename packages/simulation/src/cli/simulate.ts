@@ -16,7 +16,8 @@ Runs random worlds on the real parts under virtual time, each made from a seed, 
   --seeds N       how many seeds (100)
   --from S        the first seed (1)
   --replay FILE   runs one plan file instead, as a failing seed wrote it
-  --mutations     plants each of the faults of test/simulator/mutations and wants it found
+  --mutations     plants each of the faults of test/simulator/mutations and wants it found, and those of
+                  test/script/faults.ts, which the trace alone has to tell
   --out DIR       where plan files of failing seeds go (.)
   --verbose       the steps of each failing seed
   --json          one JSON object a line: each seed, each file written, and the sums at the end
@@ -145,7 +146,8 @@ async function simulate(options: Options): Promise<number> {
 /** The planted faults are changes of source lines: the test runner loads the sources with them. */
 function runMutations(): Promise<number> {
   const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
-  const args = ["vitest", "run", "test/simulator/mutations.test.ts", "--reporter=verbose"];
+  const tests = ["test/simulator/mutations.test.ts", "test/script/faults.test.ts"];
+  const args = ["vitest", "run", ...tests, "--reporter=verbose"];
   const child = spawn("npx", args, {
     cwd: root,
     stdio: "inherit",

@@ -189,6 +189,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     cascades: { e1: { stream: "y", event: "s" } },
     ...STILL,
     cuts: 1,
+    compactions: 1,
   },
   {
     name: "a cascade that is cut off",

@@ -58,7 +58,7 @@ export function passOver(
   return went(decided(state, process, found.entry, "duplicate", closed), "a duplicate");
 }
 
-/** An entry that nothing can run drops, once it is the earliest that is pending (seed 000 §5, T3). */
+/** An entry that nothing can run drops, once it is the earliest that is pending, and holds the later (seed 000 §5, T3). */
 export function drop(state: ModelState, action: ActionOf<"drop">, law: Law): Stepped {
   const { process, pos, closed } = action;
   const found = takeUp(state, process, pos, law);
@@ -66,6 +66,10 @@ export function drop(state: ModelState, action: ActionOf<"drop">, law: Law): Ste
   const earlier = state.entries.find((entry) => isPending(entry) && entry.pos < pos);
   if (earlier !== undefined && law.drainsInOrder) {
     return refused(`${found.entry.event} dropped while ${earlier.event} was pending before it`);
+  }
+  const passed = state.entries.find((entry) => entry.pos > pos && found.flying.has(entry.pos));
+  if (passed !== undefined && law.drainsInOrder) {
+    return refused(`${passed.event} was taken up past ${found.entry.event}, which dropped`);
   }
   return went(decided(state, process, found.entry, "dropped", closed), "nothing can run it");
 }
@@ -186,7 +190,7 @@ function takeUp(
   process: string,
   pos: Pos,
   law: Law,
-): { readonly entry: Entry; readonly tenure: Tenure } | string {
+): { readonly entry: Entry; readonly flying: ReadonlySet<Pos> } | string {
   const tenure = believing(state, process);
   if (typeof tenure === "string") return tenure;
   const entry = state.entries.find((each) => each.pos === pos);
@@ -203,7 +207,7 @@ function takeUp(
   if (earlier !== undefined && law.drainsInOrder) {
     return `${entry.event} was taken up before ${earlier.event}, which arrived earlier`;
   }
-  return { entry, tenure };
+  return { entry, flying };
 }
 
 /** What is decided of an entry without a run. */

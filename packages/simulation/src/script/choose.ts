@@ -64,6 +64,14 @@ export function chooseScripts(configurations: readonly Configuration[] = CONFIGU
   };
 }
 
+/** The script that the choice has for a situation, without the rest of it. */
+export function scriptFor(situation: string): Script | undefined {
+  for (const { script } of waysOf(CONFIGURATIONS, new Set())) {
+    if (script.situation === situation) return script;
+  }
+  return undefined;
+}
+
 function* waysOf(
   configurations: readonly Configuration[],
   transitions: Set<string>,
