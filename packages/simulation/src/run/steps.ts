@@ -234,6 +234,10 @@ const ACTIONS: Actions = {
     await world.drain();
   },
   thaw: (world, { value }) => world.thaw(value),
+  intrude: async (world, { value: [space, trick, number] }) => {
+    world.intruders.intrude(space, trick, number);
+    await world.drain();
+  },
   disk: async (world, { value, beside: { times = 1 } }) => {
     const [space] = value;
     if (value[1] === "sound") world.disks.mend(space);

@@ -1,6 +1,7 @@
 import type { EffectErrorKind } from "@tidemark/executor";
 import { GATE_NAMES } from "@tidemark/protocol";
 import { z } from "zod";
+import { TRICKS } from "../intruder/tricks.js";
 import { DISK_FAILURES, DISK_PLACES } from "../world/disks.js";
 import { parseAddress, parsePieceAddress } from "./address.js";
 
@@ -146,6 +147,7 @@ export const STEP_SHAPES = {
   suspend: shape(name, "ms"),
   freeze: shape(name),
   thaw: shape(name),
+  intrude: shape(z.tuple([name, z.enum(TRICKS), z.number().int()])),
   disk: shape(
     z.union([
       z.tuple([name, z.literal("sound")]),

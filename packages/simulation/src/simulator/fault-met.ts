@@ -1,4 +1,5 @@
 import { STORE } from "../run/steps.js";
+import type { Trick } from "../intruder/tricks.js";
 import type { Step } from "../scenario/steps.js";
 import type { DiskPlace } from "../world/disks.js";
 import type { World } from "../world/world.js";
@@ -30,6 +31,8 @@ export function faultMet(world: World, step: Step): () => Met {
       return always(theft(world, step.value[0]));
     case "suspend":
       return asleep(world, step.value);
+    case "intrude":
+      return refusal(world, step.value[1]);
     case "clock":
       return always(clockStep(world, step.value));
     default:
@@ -54,6 +57,12 @@ function asleep(world: World, name: string): () => Met {
   const holds = (space: string): boolean => world.leases.holderOf(space) === name;
   const held = world.places.spaceNames.filter(holds);
   return () => (held.every(holds) ? [] : ["a holder stands still past its lease"]);
+}
+
+/** Whoever tried something was refused it: what nobody answered was tried on nobody. */
+function refusal(world: World, trick: Trick): () => Met {
+  const before = world.intruders.refused;
+  return () => (world.intruders.refused > before ? [`somebody intrudes: ${trick}`] : []);
 }
 
 function clockStep(world: World, [name, ms]: readonly [string, number]): Met {

@@ -1,4 +1,5 @@
 import {
+  type AcceptedCommit,
   type DocId,
   instanceKey,
   jsonEqual,
@@ -10,6 +11,7 @@ import {
   SPACE_SCOPE_KEY,
 } from "@tidemark/protocol";
 import type { ScenarioClient } from "../world/client.js";
+import { FORGER, READER } from "../world/intruders.js";
 import type { World } from "../world/world.js";
 import { BOARD_CELLS, DERIVED } from "./board.js";
 import { TraceCheck } from "../trace/trace-check.js";
@@ -83,6 +85,7 @@ export class Judge {
       const observer = this.#world().observer(name);
       const commits = observer.commitsSince(oracle.head);
       const space = this.#world().places.space(name);
+      this.#judgeAuthors(commits);
       this.ledger.judge(space, commits, this.#world().leases.clockStep);
       this.model.compare(space, commits);
       oracle.read(commits);
@@ -141,6 +144,18 @@ export class Judge {
     for (const { space, seq, client } of this.witness.writes) {
       if ((this.#oracleOf(space)?.head ?? 0) >= seq) continue;
       this.complain("lost", `${client} was told that its edit is at ${seq}: the store ends before`);
+    }
+  }
+
+  /** Nothing of an intruder is stored, and nothing under its name. */
+  #judgeAuthors(commits: readonly AcceptedCommit[]): void {
+    const { places } = this.#world();
+    const strangers = [READER, FORGER].map((name) => places.user(name).did);
+    for (const { seq, principal, appends } of commits) {
+      const author = strangers.find(
+        (did) => did === principal || appends.some(({ firedAt }) => firedAt.user === did),
+      );
+      if (author !== undefined) this.complain("intrusion", `commit ${seq} is by ${author}`);
     }
   }
 

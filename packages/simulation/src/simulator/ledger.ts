@@ -21,6 +21,8 @@ export class LeaseLedger {
   readonly #tenures = new Map<SpaceId, Tenure[]>();
   readonly #watched = new WeakSet<Engine>();
   acquisitions = 0;
+  /** Attempts that met another's live row: whoever made one parks, and is not told when the row is free (seed 001 §1). */
+  refused = 0;
 
   constructor(clock: Clock, complain: Complain) {
     this.#clock = clock;
@@ -38,6 +40,7 @@ export class LeaseLedger {
     lease.acquire = (holder, ttlMs) => {
       const held = acquire(holder, ttlMs);
       if (held) this.#acquired(space, process, holder, ttlMs);
+      else this.refused += 1;
       return held;
     };
     lease.renew = (holder, ttlMs) => {

@@ -1,3 +1,4 @@
+import { TRICKS } from "../intruder/tricks.js";
 import type { JsonValue } from "@tidemark/protocol";
 
 /** A step as a file has it. */
@@ -54,6 +55,7 @@ export const WORLD_FAULTS = [
   "a wave is not written to disk",
   "an input is not written to disk",
   "a disk is slow",
+  ...TRICKS.map((trick) => `somebody intrudes: ${trick}` as const),
 ] as const;
 
 /** A fault elsewhere than at a gate. */

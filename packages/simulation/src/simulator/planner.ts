@@ -1,4 +1,5 @@
 import type { JsonValue } from "@tidemark/protocol";
+import { FORGER } from "../world/intruders.js";
 import { STREAMS } from "./board.js";
 import { Chance } from "./chance.js";
 import { type RawStep, REACHED_GATES, type ReachedGate } from "./plan-file.js";
@@ -12,7 +13,14 @@ export const CLIENTS: Readonly<Record<string, JsonValue>> = {
 };
 
 /** The access list that every space has at rest. */
-export const FULL_ACL = { alice: "OWNER", "*": "WRITE" } as const;
+export const FULL_ACL = {
+  alice: "OWNER",
+  bob: "WRITE",
+  carol: "WRITE",
+  dave: "WRITE",
+  [FORGER]: "WRITE",
+  "*": "READ",
+} as const;
 
 /** A dead process's lease runs out, and then the longest idle time of the policies. */
 export const PARKED_MS = 50_000;

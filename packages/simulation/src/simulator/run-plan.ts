@@ -12,6 +12,7 @@ import { Coverage } from "./coverage.js";
 import { type Finding, Judge } from "./judge.js";
 import { DISK_FAULTS, faultMet } from "./fault-met.js";
 import type { PlanFile, RawStep } from "./plan-file.js";
+import { FULL_ACL } from "./planner.js";
 import { emptyWork, type Work } from "./work.js";
 
 /** What came of a plan. */
@@ -68,6 +69,8 @@ class PlanRun {
   readonly #work = emptyWork();
   readonly #demoted = new Map<string, RawStep>();
   #alive = "";
+  /** How many attempts to serve had been refused when the world was last at rest. */
+  #refused = 0;
 
   constructor(plan: PlanFile, { observe = false }: RunOptions) {
     this.#plan = plan;
@@ -103,6 +106,7 @@ class PlanRun {
         this.#judge.ledger.watch(process, engine);
         this.#recorder.store(process, engine);
       },
+      breach: (what) => this.#judge.complain("intrusion", what),
       disk: (met) => this.#coverage.noteFault(DISK_FAULTS[met]),
       process: (name, what, holder) => this.#recorder.process(name, what, holder),
       handlers: (process) => this.#recorder.handlers(process),
@@ -195,7 +199,7 @@ class PlanRun {
 
   #noteAcl({ value }: Extract<Step, { verb: "acl" }>, raw: RawStep): void {
     const [, space, levels] = value;
-    const full = Object.values(levels).every((level) => level !== "READ");
+    const full = levels["bob"] !== "READ";
     if (full) this.#demoted.delete(space);
     else this.#demoted.set(space, raw);
   }
@@ -224,16 +228,14 @@ class PlanRun {
     let left: readonly string[] = [];
     let until = this.#world.clock.monotonic() + CALM_MS;
     this.#world.gates.clear();
-    let refused = false;
     for (let round = 0; round < CALM_ROUNDS; round++) {
       await this.#calm();
-      refused ||= this.#rowsOfTheDead().length > 0;
       until += await this.#outwaitTheDead();
       this.#look();
       if (await this.#world.reach(() => this.#atRest(), LOOK_MS)) {
         left = this.#judge.unsettled();
         if (left.length === 0 || this.#judge.findings.length > 0) break;
-        if (refused) await this.#nudge();
+        if (this.#judge.ledger.refused > this.#refused) await this.#nudge();
       } else {
         left = this.#whatIsLeft();
         await this.#nudge();
@@ -241,6 +243,7 @@ class PlanRun {
       if (this.#world.clock.monotonic() > until) break;
       await this.#world.advance(LOOK_MS);
     }
+    this.#refused = this.#judge.ledger.refused;
     this.#done.push(raw);
     for (const what of left) this.#judge.complain("settled", what);
     this.#demand();
@@ -274,6 +277,7 @@ class PlanRun {
 
   async #calm(): Promise<void> {
     const world = this.#world;
+    world.intruders.leave();
     if (!world.processes.some(({ alive }) => alive)) await this.#insert({ start: "server" });
     // Clients reach the process that was started last: what they demand is derived where they are.
     const running = world.processes.filter(({ alive }) => alive).map(({ name }) => name);
@@ -284,7 +288,7 @@ class PlanRun {
       if (client.live && !client.online) await this.#insert({ online: client.name });
     }
     for (const [space] of this.#demoted) {
-      await this.#insert({ acl: ["a1", space, { alice: "OWNER", "*": "WRITE" }] });
+      await this.#insert({ acl: ["a1", space, FULL_ACL] });
     }
     await this.#insert({ let: "slow" });
     for (const space of world.places.spaceNames) await this.#insert({ disk: [space, "sound"] });

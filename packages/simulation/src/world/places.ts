@@ -78,6 +78,13 @@ export class Places {
     return this.spaceKey(name).did as unknown as SpaceId;
   }
 
+  /** What the file calls a space. */
+  nameOf(space: SpaceId): string {
+    const name = this.spaceNames.find((each) => this.space(each) === space);
+    if (name === undefined) throw new Error(`space ${space} has no name here`);
+    return name;
+  }
+
   get spaceNames(): readonly string[] {
     return Object.keys(this.#scenario.spaces);
   }

@@ -15,6 +15,8 @@ export interface WorldWatch {
   readonly store?: (process: string, engine: Engine) => void;
   /** A process began, ended, stands still or goes on; `holder` is who it is to the lease. */
   readonly process?: (name: string, what: ProcessChange, holder: string) => void;
+  /** A server granted or told an intruder what it may not. */
+  readonly breach?: (what: string) => void;
   /** A disk failed a process, or kept it waiting. */
   readonly disk?: DiskWatcher;
   /** The bodies of the handlers that a process runs. */

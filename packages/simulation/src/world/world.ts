@@ -21,6 +21,7 @@ import { WorldGates } from "./gates.js";
 import { completedRuns, landingAnswers, sumCounter } from "./inspect.js";
 import { foundSpace, ownerOf } from "./found-space.js";
 import type { StoreObserver } from "./observer.js";
+import { Intruders } from "./intruders.js";
 import { last } from "./last.js";
 import { WorldLeases } from "./leases.js";
 import { WorldLoads } from "./loads.js";
@@ -57,6 +58,7 @@ export class World {
   readonly places: Places;
   readonly loads = new WorldLoads();
   readonly leases: WorldLeases;
+  readonly intruders: Intruders;
   readonly disks: WorldDisks;
   readonly clients = new Map<string, ScenarioClient>();
   readonly events = new Map<string, NamedEvent>();
@@ -90,6 +92,11 @@ export class World {
       random: () => this.#random("observer"),
       idOf: (name) => this.places.space(name),
       watch: options.watch?.store,
+    });
+    this.intruders = new Intruders({
+      places: this.places,
+      transport: switchedTransport(this.clock, () => this.#listener),
+      onBreach: (what) => options.watch?.breach?.(what),
     });
     this.disks = new WorldDisks({
       fileOf: (name) => storeFileOf(this.#storesDir, this.places.space(name)),
@@ -300,7 +307,7 @@ export class World {
       user: file.user,
       identity: this.places.user(file.user),
       sessionId: file.session as SessionId,
-      transport: switchedTransport(clock, () => this.#listener),
+      transport: this.intruders.overhear(switchedTransport(clock, () => this.#listener)),
       clock,
       random: this.#random(`client ${name} ${(this.#lives += 1)}`),
       patterns: this.#patterns.forClient(),
@@ -362,7 +369,7 @@ export class World {
   }
 
   observerOf(space: SpaceId): StoreObserver {
-    return this.observer(this.#nameOf(space));
+    return this.observer(this.places.nameOf(space));
   }
 
   // — what is asked of a world —
@@ -417,7 +424,7 @@ export class World {
   whatIsLeft(spaces: readonly string[]): string {
     const left: string[] = [];
     for (const space of spaces) {
-      const { watermark, input } = this.coverage(space);
+      const { watermark, input } = this.#stores.coverage(space);
       if (watermark < input) left.push(`W of ${space} is ${watermark}, below ${input}`);
       const id = this.places.space(space);
       const landing = landingAnswers(this.#processes, id);
@@ -445,12 +452,6 @@ export class World {
 
   compact(space: string): void {
     this.#stores.compact(space, this.#scenario.policy);
-  }
-
-  #nameOf(space: SpaceId): string {
-    const name = this.places.spaceNames.find((each) => this.places.space(each) === space);
-    if (name === undefined) throw new Error(`space ${space} has no name here`);
-    return name;
   }
 
   /** Founds the spaces of the file with a process that admits and derives nothing. */

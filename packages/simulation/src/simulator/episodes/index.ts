@@ -3,7 +3,7 @@ import { brokenDisk, slowDisk } from "./disks.js";
 import type { Episode } from "./episode.js";
 import { crashing, failing, held } from "./gates.js";
 import { stolen, stolenAsleep, storeClock } from "./leases.js";
-import { again, away, crowd, demoted, reloaded, visitors } from "./people.js";
+import { again, away, crowd, demoted, intrusion, reloaded, visitors } from "./people.js";
 import { compacted, created, parked, swapped, waiting } from "./pieces.js";
 import { killed, rivalry, skewed, stopped, suspended } from "./processes.js";
 
@@ -31,6 +31,7 @@ export function episodesOf({ compacts }: Planner): readonly (readonly [number, E
     [2, swapped],
     [2, created],
     [2, demoted],
+    [3, intrusion],
     [2, waiting],
     [2, parked],
     [compacts ? 4 : 0, compacted],

@@ -1,3 +1,4 @@
+import { TRICKS } from "../../intruder/tricks.js";
 import { FULL_ACL } from "../planner.js";
 import type { Episode } from "./episode.js";
 
@@ -45,10 +46,21 @@ export const again: Episode = (planner) => {
   if (fired.length > 3) planner.add({ refire: [planner.client(), chance.pick(fired)] });
 };
 
+/** Somebody who means no good tries this and that, while others go on. */
+export const intrusion: Episode = (planner) => {
+  const { chance } = planner;
+  const space = planner.space();
+  planner.burst(1 + chance.below(2));
+  for (let i = chance.below(3); i >= 0; i--) {
+    planner.add({ intrude: [space, chance.pick(TRICKS), planner.key()] });
+    if (chance.of(0.5)) planner.burst(1);
+  }
+};
+
 export const demoted: Episode = (planner) => {
   const { chance } = planner;
   const space = planner.space();
-  const levels = { alice: "OWNER", bob: "READ", "*": "WRITE" };
+  const levels = { ...FULL_ACL, bob: "READ" };
   if (chance.of(0.5)) planner.burst(1);
   planner.add({ acl: ["a1", space, levels] });
   planner.burst(1 + chance.below(2));

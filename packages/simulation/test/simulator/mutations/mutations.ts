@@ -34,8 +34,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "the first write of each run is dropped",
     breaks: "a mark without its effects (fault class 9)",
     file: "executor/src/wave/batch.ts",
-    find: "return writes.map(({ key, op }) =>",
-    replace: "return writes.slice(1).map(({ key, op }) =>",
+    find: "for (const { key, op } of writes) landing.push(",
+    replace: "for (const { key, op } of writes.slice(1)) landing.push(",
     seed: 1,
     quick: true,
   },
@@ -85,7 +85,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "memory-engine/src/lease/lease.ts",
     find: 'eb("execution_lease.expires_at", "<=", p(3)),',
     replace: 'eb("execution_lease.expires_at", ">", p(3)),',
-    seed: 1,
+    seed: 2,
     quick: true,
   },
   {
@@ -283,6 +283,22 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "return this.#deps.engine.batch(() => group.map((job) => attempt(job)));",
     replace:
       "const done: Outcome<unknown>[] = []; try { this.#deps.engine.batch(() => { for (const job of group) done.push(attempt(job)); }); } catch { return done; } return done;",
-    seed: 1,
+    seed: 14,
+  },
+  {
+    name: "an append asks for no right",
+    breaks: "protocol.md §2, append authority",
+    file: "memory-engine/src/server/admission/append.ts",
+    find: "if (!mayAppend(acl.acl, envelope.principal, stream)) {",
+    replace: "if (!mayAppend(acl.acl, envelope.principal, stream) && stream === space) {",
+    seed: 12,
+  },
+  {
+    name: "an event is fired in whose name its sender likes",
+    breaks: "protocol.md §2, firedAt is the envelope's (conformance, ADM)",
+    file: "events/src/entry/admission.ts",
+    find: "if (field === undefined) return undefined;",
+    replace: 'if (field !== "clientSeq") return undefined;',
+    seed: 12,
   },
 ];
