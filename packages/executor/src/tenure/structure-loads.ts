@@ -61,6 +61,11 @@ export class StructureLoads {
   readonly #soon = new Set<DocId>();
   /** Roots that an input re-armed under a write of the wave, and the lowest such input. */
   readonly #owed = new Map<DocId, Seq>();
+  /**
+   * Pieces that have to follow their documents once no write of the wave lies over these, and the input that
+   * moved them: a pointer that may be withdrawn moves no graph (§3e).
+   */
+  readonly #late = new Map<DocId, Seq>();
 
   constructor(options: StructureLoadsOptions) {
     this.#options = options;
@@ -71,10 +76,10 @@ export class StructureLoads {
     return this.#roots.size;
   }
 
-  /** The lowest input that may have re-armed a root whose retry has not started: W stays below (§3). */
+  /** The lowest input that may have re-armed a root whose retry has not started, or moved a piece: W stays below (§3). */
   get floor(): Seq | undefined {
     let lowest: Seq | undefined;
-    for (const seq of this.#owed.values()) {
+    for (const seq of [...this.#owed.values(), ...this.#late.values()]) {
       if (lowest === undefined || seq < lowest) lowest = seq;
     }
     return lowest;
@@ -105,7 +110,10 @@ export class StructureLoads {
   /** Starts what handles a stream; for the drain, which remembers itself what it could not deliver. */
   stream(stream: DocId): StreamLoad {
     const loaded = this.#options.pieces.loadStream(stream);
-    if (loaded.kind === "started") return { ok: true };
+    if (loaded.kind === "started") {
+      this.#started(loaded);
+      return { ok: true };
+    }
     const { reason } = loaded;
     if (loaded.kind === "unloaded") return { ok: false, reason, load: loaded.load };
     if (loaded.kind === "threw") this.#count(loaded.piece, loaded.error);
@@ -118,13 +126,17 @@ export class StructureLoads {
     this.#observers.clear();
     this.#soon.clear();
     this.#owed.clear();
+    this.#late.clear();
   }
 
   /** A frame barrier moved the replica: swaps, removals, re-armed roots, and those that are not there yet. */
   follow(commits: readonly AcceptedCommit[]): void {
     const touched = this.#touchedBy(commits);
     const pieces = [...touched.keys()].filter((id) => docKind(id) === "piece");
-    if (pieces.length > 0) this.#followPieces(pieces);
+    for (const [id, seq] of touched) {
+      if (docKind(id) === "piece") this.#late.set(id, this.#late.get(id) ?? seq);
+    }
+    this.#followLate();
     if (this.#roots.size === 0) return;
     const armed = this.#armedBy(touched, pieces);
     const soon = [...this.#soon].filter((id) => !armed.has(id));
@@ -134,7 +146,7 @@ export class StructureLoads {
 
   /** Retries that a write of the wave held back and holds back no longer. True where there were some. */
   retryOwed(): boolean {
-    let retried = false;
+    let retried = this.#followLate();
     for (const [id, seq] of this.#owed) {
       if (this.#shadowed(id)) continue;
       this.#owed.delete(id);
@@ -146,6 +158,7 @@ export class StructureLoads {
 
   /** Whether some retry that was held back could start now. */
   get due(): boolean {
+    if ([...this.#late.keys()].some((id) => !this.#covered(id))) return true;
     return [...this.#owed.keys()].some((id) => !this.#shadowed(id));
   }
 
@@ -157,6 +170,24 @@ export class StructureLoads {
       const waiting = [...(this.#observers.get(id) ?? [])].filter((root) => this.#soon.has(root));
       for (const root of waiting) this.#again(root);
     }
+  }
+
+  /** What is started over a write of the wave may find it withdrawn: it follows what stands then. */
+  #started({ observed }: Loaded): void {
+    const next = (this.#options.replica.seq + 1) as Seq;
+    for (const id of observed) {
+      if (docKind(id) !== "piece" || !this.#covered(id) || this.#late.has(id)) continue;
+      this.#late.set(id, next);
+    }
+  }
+
+  /** Those that no write of the wave lies over any more. True where there were some. */
+  #followLate(): boolean {
+    if (this.#late.size === 0) return false;
+    const clear = [...this.#late.keys()].filter((id) => !this.#covered(id));
+    for (const id of clear) this.#late.delete(id);
+    if (clear.length > 0) this.#followPieces(clear);
+    return clear.length > 0;
   }
 
   #followPieces(pieces: readonly DocId[]): void {
@@ -211,11 +242,14 @@ export class StructureLoads {
 
   /** A write of the wave lies over what the retry would have to read. */
   #shadowed(id: DocId): boolean {
-    const { view } = this.#options;
     for (const one of this.#roots.get(id)?.observed ?? []) {
-      if (docKind(one) === "piece" && view.has(instanceKey(one, SPACE_SCOPE_KEY))) return true;
+      if (docKind(one) === "piece" && this.#covered(one)) return true;
     }
     return false;
+  }
+
+  #covered(id: DocId): boolean {
+    return this.#options.view.has(instanceKey(id, SPACE_SCOPE_KEY));
   }
 
   #again(id: DocId): void {
@@ -227,6 +261,7 @@ export class StructureLoads {
     const loaded = this.#options.pieces.load(id);
     switch (loaded.kind) {
       case "started":
+        this.#started(loaded);
         return this.#drop(id);
       case "bare":
         return this.#confirm(id, root, loaded);

@@ -1,5 +1,12 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { getAt, instanceKey, nodeIdFor, SPACE_SCOPE_KEY, StorageError } from "@tidemark/protocol";
+import {
+  getAt,
+  instanceKey,
+  nodeIdFor,
+  SPACE_SCOPE_KEY,
+  StorageError,
+  type DocId,
+} from "@tidemark/protocol";
 import { HeldLoads } from "../support/loads.js";
 import { counting, counter3, meddler, MOVED, versionOf } from "../support/moved-patterns.js";
 import { chain, counter, counter2, lab, patient } from "../support/patterns.js";
@@ -136,6 +143,58 @@ describe("a source update that is overtaken", () => {
       .map(({ op }) => op.op);
     expect(kinds).toEqual(["set", "patch", "set"]);
     expect([asked.result?.changed, w.value(piece, "double")]).toEqual([true, 12]);
+    await w.stop();
+  });
+});
+
+describe("a pointer that a handler sealed", () => {
+  /** The handler's run is in the open wave, over a document that somebody else has written since; that wave is held. */
+  async function sealed(w: World, piece: DocId, beforeItsCycle: (hand: DocId) => Promise<void>) {
+    const hand = await w.create(meddler);
+    await w.open(await w.t.connected("ben"), hand, ["log"]);
+    await w.settle();
+    const open = lab.door("later");
+    w.t.gates.hold("feed:before-apply");
+    w.t.gates.hold("wave:before-commit", { times: 2 });
+    await w.fire(w.owner, hand, "say", "first");
+    const e1 = await w.fire(w.owner, hand, "repoint", { id: piece });
+    w.t.gates.release("feed:before-apply");
+    await w.settle(200);
+    open();
+    await w.t.run();
+    await beforeItsCycle(hand);
+    w.t.gates.release("wave:before-commit");
+    await w.t.run();
+    expect(w.t.gates.waiting("wave:before-commit")).toBe(1);
+    w.t.gates.open();
+    await w.settle();
+    expect([versionOf(w, piece), lab.runs.get("repoint"), w.naming(e1)]).toEqual(["1", 2, 1]);
+  }
+
+  const writtenBy = async (w: World, piece: DocId) =>
+    void (await (await w.t.connected("cy")).commit(w.space, swapped(piece, counter)));
+
+  test("[EX-P5] moves no graph before it is durable: withdrawn, the old graph stays", async () => {
+    const { w, piece } = await counting();
+    // The next cycle's barrier brings the other session's write under the sealed pointer.
+    await sealed(w, piece, () => writtenBy(w, piece));
+    await w.fire(w.owner, piece, "inc");
+    await w.settle();
+    expect([w.value(piece, "count"), w.value(piece, "double")]).toEqual([5, 10]);
+    await w.stop();
+  });
+
+  test("[EX-P5] may start a graph, which follows what stands once the pointer is withdrawn", async () => {
+    const w = await createWorld({ patterns: MOVED });
+    const piece = await w.create(counter);
+    // The other session wrote something else that the handler did: nothing of the piece moves but by the withdrawal.
+    await sealed(w, piece, async (hand) => {
+      await w.write(await w.t.connected("cy"), hand, "log", ["theirs"]);
+      await w.open(w.owner, piece, ["count", "double"]);
+    });
+    await w.fire(w.owner, piece, "inc");
+    await w.settle();
+    expect([w.value(piece, "count"), w.value(piece, "double")]).toEqual([1, 2]);
     await w.stop();
   });
 });

@@ -48,13 +48,23 @@ export const meddler = pattern({
     const say = handler("say", z.string(), (word) => {
       log.append(word);
     });
+    /** Moves the pointer itself, the first time that it runs. */
+    const repoint = handler("repoint", z.object({ id: z.string() }), async ({ id }, ctx) => {
+      const theirs = cellAt<Record<string, unknown>>({ id: id as DocId });
+      await lab.doors.get("later");
+      lab.ran("repoint");
+      if (lab.runs.get("repoint") === 1) {
+        ctx.cell(theirs).key("pattern").key("version").set("2");
+        ctx.cell(log).set(["moved"]);
+      }
+    });
     const stamp = handler("stamp", z.object({ id: z.string() }), ({ id }) => {
       lab.ran("stamp");
       cellAt<Record<string, string>>({ id: id as DocId })
         .key("note")
         .set("mine");
     });
-    return { log, later, say, stamp };
+    return { log, later, say, stamp, repoint };
   },
 });
 
