@@ -3,11 +3,13 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { systemClock } from "@tidemark/protocol";
 import { runCampaign } from "../simulator/campaign.js";
 import { minimise } from "../simulator/minimise.js";
 import type { PlanFile } from "../simulator/plan-file.js";
 import { planText, scenarioText } from "../simulator/report.js";
 import { type PlanResult, runPlan } from "../simulator/run-plan.js";
+import { SeedProgress } from "./seed-progress.js";
 
 const HELP = `npm run simulate -- [options]
 
@@ -15,6 +17,7 @@ Runs random worlds on the real parts under virtual time, each made from a seed, 
 
   --seeds N       how many seeds (100)
   --from S        the first seed (1)
+  --stop          stops at the first seed that fails
   --replay FILE   runs one plan file instead, as a failing seed wrote it
   --mutations     plants each of the faults of test/simulator/mutations and wants it found, and those of
                   test/script/faults.ts, which the trace alone has to tell
@@ -23,18 +26,23 @@ Runs random worlds on the real parts under virtual time, each made from a seed, 
   --json          one JSON object a line: each seed, each file written, and the sums at the end
   --help          this text
 
+Progress goes to stderr: one line that is written over at a terminal, a line each tenth elsewhere. Ctrl-C ends the run
+behind the seed under way and prints the sums so far; a second one ends it at once.
+
 Exit status 0 when everything held, 1 when something did not or a reachable pair of gate and fault was never met
-(in runs of 200 seeds and more), 2 on a bad option.`;
+(in runs of 500 seeds and more), 2 on a bad option, 130 when it was interrupted and nothing had failed.`;
 
 /** From so many seeds on, a pair of gate and fault that was never met is a fault of the simulator. */
-const LONG_RUN = 200;
-const LINE_WIDTH = 78;
+const LONG_RUN = 500;
+const INTERRUPTED = 130;
+const SAME_INTERRUPT_MS = 500;
 
 class UsageError extends Error {}
 
 interface Options {
   readonly seeds: number;
   readonly from: number;
+  readonly stop: boolean;
   readonly replay: string | undefined;
   readonly mutations: boolean;
   readonly out: string;
@@ -48,6 +56,7 @@ function readOptions(argv: readonly string[]): Options | "help" {
     options: {
       seeds: { type: "string", default: "100" },
       from: { type: "string", default: "1" },
+      stop: { type: "boolean", default: false },
       replay: { type: "string" },
       mutations: { type: "boolean", default: false },
       out: { type: "string", default: "." },
@@ -57,7 +66,7 @@ function readOptions(argv: readonly string[]): Options | "help" {
     },
   });
   if (values.help) return "help";
-  const { replay, mutations, out, verbose, json } = values;
+  const { stop, replay, mutations, out, verbose, json } = values;
   const count = (name: string, text: string): number => {
     const value = Number(text);
     if (!Number.isSafeInteger(value) || value < 0)
@@ -66,12 +75,7 @@ function readOptions(argv: readonly string[]): Options | "help" {
   };
   const seeds = count("--seeds", values.seeds);
   if (seeds === 0) throw new UsageError("--seeds is 1 or more: a run of none finds nothing");
-  return { seeds, from: count("--from", values.from), replay, mutations, out, verbose, json };
-}
-
-/** One line that is written over: seeds go by fast. */
-function progress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r${text.padEnd(LINE_WIDTH)}`);
+  return { seeds, from: count("--from", values.from), stop, replay, mutations, out, verbose, json };
 }
 
 function printFindings(result: PlanResult, { json, verbose }: Options): void {
@@ -81,14 +85,18 @@ function printFindings(result: PlanResult, { json, verbose }: Options): void {
     return;
   }
   if (findings.length === 0) return;
-  progress("");
   console.log(`\nseed ${plan.seed} FAILS`);
   for (const { rule, what, step } of findings) console.log(`  step ${step}, ${rule}: ${what}`);
   if (verbose) for (const line of trace) console.log(`    ${line}`);
 }
 
-async function writeReplay(result: PlanResult, options: Options): Promise<void> {
-  const small = await minimise(result, (steps) => progress(`minimising: ${steps} steps`));
+async function writeReplay(
+  result: PlanResult,
+  options: Options,
+  progress: SeedProgress,
+): Promise<void> {
+  const small = await minimise(result, (steps) => progress.say(`minimising: ${steps} steps`));
+  progress.clear();
   const file = join(options.out, `sim-${result.plan.seed}.plan.json`);
   mkdirSync(options.out, { recursive: true });
   writeFileSync(file, planText(small));
@@ -119,28 +127,45 @@ async function replay(file: string, options: Options): Promise<number> {
 }
 
 async function simulate(options: Options): Promise<number> {
-  let done = 0;
+  const progress = new SeedProgress(process.stderr, options.seeds, () => systemClock.monotonic());
+  const signal = firstInterrupt();
   const { failed, work, coverage, seeds } = await runCampaign({
-    ...options,
+    from: options.from,
+    seeds: options.seeds,
+    untilFailure: options.stop,
+    signal,
     onSeed: (seed, result) => {
-      done += 1;
-      progress(`seed ${seed}: ${done} of ${options.seeds}`);
+      if (result.findings.length > 0) progress.clear();
       printFindings(result, options);
+      progress.seed(seed, result.findings.length > 0);
     },
   });
-  for (const result of failed) await writeReplay(result, options);
+  for (const result of failed) await writeReplay(result, options, progress);
   const missing = coverage.missing();
   const thin = seeds >= LONG_RUN && missing.length > 0;
   if (options.json) {
     console.log(JSON.stringify({ seeds, failed: failed.length, work, coverage, missing }));
   } else {
-    progress("");
+    progress.clear();
     console.log(`\n${coverage.table()}\n`);
     for (const [name, count] of Object.entries(work)) console.log(`${name.padEnd(22)}${count}`);
     if (missing.length > 0) console.log(`never met: ${missing.join(", ")}`);
     console.log(`${seeds - failed.length} seeds held, ${failed.length} failed`);
   }
-  return failed.length > 0 || thin ? 1 : 0;
+  if (failed.length > 0 || thin) return 1;
+  return signal.aborted && seeds < options.seeds ? INTERRUPTED : 0;
+}
+
+/** The first Ctrl-C ends the run in order, a second one at once. A terminal and whoever started us both pass one on. */
+function firstInterrupt(): AbortSignal {
+  const controller = new AbortController();
+  let first = Number.POSITIVE_INFINITY;
+  process.on("SIGINT", () => {
+    if (systemClock.monotonic() - first > SAME_INTERRUPT_MS) process.exit(INTERRUPTED);
+    first = Math.min(first, systemClock.monotonic());
+    controller.abort();
+  });
+  return controller.signal;
 }
 
 /** The planted faults are changes of source lines: the test runner loads the sources with them. */

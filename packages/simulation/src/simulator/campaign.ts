@@ -18,9 +18,11 @@ export interface CampaignOptions {
   /** Ends at the first failing seed. */
   readonly untilFailure?: boolean;
   readonly onSeed?: (seed: number, result: PlanResult) => void;
+  /** Ends behind the seed under way, with the sums so far. */
+  readonly signal?: AbortSignal;
 }
 
-/** Runs seed after seed. */
+/** Runs seed after seed. Of those that held only sums are kept: any number may run. */
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
   const failed: PlanResult[] = [];
   const work = emptyWork();
@@ -34,6 +36,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
     for (const name of Object.keys(work) as (keyof Work)[]) work[name] += result.work[name];
     options.onSeed?.(seed, result);
     if (options.untilFailure && failed.length > 0) break;
+    if (options.signal?.aborted) break;
   }
   return { seeds, failed, work, coverage };
 }
