@@ -45,7 +45,7 @@ export const FetchRequestSchema = z.strictObject({
   url: httpUrl,
   method: z.enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]).default("GET"),
   headers: headers.optional(),
-  /** A text is sent as it is, anything else as JSON. */
+  /** A text is sent as it is, anything else as JSON. `null`, as of a cell that nobody has written, is no body. */
   body: z.json().optional(),
   schema: jsonSchema.optional(),
   again,
