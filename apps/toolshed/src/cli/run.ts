@@ -48,7 +48,7 @@ export async function run(program: ProgramHost): Promise<number> {
 
 function refuse({ stderr }: ProgramHost, problems: readonly string[]): number {
   for (const problem of problems) stderr.write(`toolshed: ${problem}\n`);
-  stderr.write("toolshed --help lists the options\n");
+  stderr.write("--help lists the options\n");
   return EXIT.usage;
 }
 
