@@ -134,12 +134,16 @@ export class Witness {
     }
   }
 
-  /** Refusals, and events that ended as anything but a success: their echoes go. */
+  /**
+   * Refusals, events that ended as anything but a success, and events that somebody else sent under the same id: what the
+   * other one did may show beside an echo until the own one is passed over (R1). Their echoes go.
+   */
   #takenBack(): number {
-    const failed = this.events.filter(
-      ({ fired: { outcome } }) => outcome !== undefined && outcome.kind !== "consequenced",
+    const goes = this.events.filter(
+      ({ fired: { outcome, eventId } }) =>
+        outcome !== undefined && (outcome.kind !== "consequenced" || this.refired.has(eventId)),
     );
-    return this.refusals + failed.length;
+    return this.refusals + goes.length;
   }
 
   /** `double` is twice `count` wherever both are the store's own; what only grows is never seen to shrink. */
