@@ -275,6 +275,22 @@ describe("edits", () => {
     expect(overlay.size).toBe(0);
   });
 
+  test("[SP-N11] a computed that runs again on what the last frame brought waits for no other frame", () => {
+    const { replica, overlay, see } = setup();
+    replica.row("n", 1, 1);
+    replica.row("odd", true, 1, "derived");
+    overlay.sealEdit(local(1), opsOf({ n: set(2) }), at(1));
+    overlay.sealDerived(echo("odd", { odd: set(false) }, ["n"]));
+    overlay.acked(local(1), at(3));
+    // One frame brings the edit, and with it what somebody else made of it since: `odd` is as it was.
+    replica.row("n", 3, 4);
+    replica.watermark = at(4);
+    overlay.sweep(replica.facts);
+    expect(overlay.size).toBe(1);
+    expect(overlay.sealDerived(echo("odd", { odd: set(true) }, ["n"])).accepted).toBe(false);
+    expect([overlay.size, see("odd")]).toEqual([0, true]);
+  });
+
   test("[SP-N7] an instance that the server never serves keeps its echo, however often W moves", () => {
     const { replica, overlay, see } = setup();
     replica.row("double", 2, 1, "derived");

@@ -58,6 +58,9 @@ export class Overlay {
   readonly #roots = new Map<EventId, EventId>();
   #nextId = 1;
 
+  /** As the last sweep had them. */
+  #facts: ReplicaFacts | undefined;
+
   constructor(base: BaseView) {
     this.#base = base;
     this.view = new LayeredView(base);
@@ -184,8 +187,8 @@ export class Overlay {
   }
 
   /**
-   * A computed's run. Its origins are those of the layers it read; a run that read none is not kept,
-   * since the replica's row is the server's word. The writer's older entry retires, and what it still
+   * A computed's run. Its origins are those of the layers it read; a run that read none is not kept, nor
+   * is one whose origins hold it no longer, since the replica's row is the server's word. The writer's older entry retires, and what it still
    * waited for of an input is waited for by the newer one.
    */
   sealDerived(echo: SealedEcho): SealResult {
@@ -194,12 +197,14 @@ export class Overlay {
       for (const origin of older.origins) if (this.#inputs.has(origin)) origins.add(origin);
       this.#drop(older);
     }
-    if (origins.size > 0) {
-      const entry = this.#entry("derived", echo, origins);
+    const entry = this.#entry("derived", echo, origins);
+    // What the last frame brought may be all that it waited for: no other frame need come.
+    const over = this.#facts === undefined ? origins.size === 0 : this.#over(entry, this.#facts);
+    if (!over) {
       this.#derived.set(echo.writer, entry);
       this.#push(entry);
     }
-    return { accepted: origins.size > 0, changes: this.#log.take() };
+    return { accepted: !over, changes: this.#log.take() };
   }
 
   /** Its writer's entry, and those of other computeds on its documents: a swapped pattern's successors. */
@@ -263,6 +268,7 @@ export class Overlay {
       frontier: (stream) => facts.frontier(stream),
       agrees: (entry) => this.#agrees(entry),
     };
+    this.#facts = complete;
     const retired: OverlayEntry[] = [];
     const { retire, passed } = planSweep(
       this.slots,
