@@ -14,13 +14,23 @@ scenarios on both transports, and the browser test. Ends with 'N passed, N faile
   --package NAME       of the packages, just this one
   --help               this text`;
 
-const { values: options } = parseArgs({
-  options: {
-    only: { type: "string" },
-    package: { type: "string" },
-    help: { type: "boolean", default: false },
-  },
-});
+const options = readOptions();
+
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        only: { type: "string" },
+        package: { type: "string" },
+        help: { type: "boolean", default: false },
+      },
+    });
+    return values;
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
+    return process.exit(2);
+  }
+}
 
 const tally = { passed: 0, failed: 0 };
 const failures = [];
@@ -69,6 +79,10 @@ const steps = {
 async function packages() {
   const names = await packageNames();
   const queue = names.filter((name) => !options.package || name === `@tidemark/${options.package}`);
+  if (queue.length === 0) {
+    const known = names.map((name) => name.replace("@tidemark/", "")).toSorted();
+    throw new Error(`no such package: ${options.package}; there are ${known.join(", ")}`);
+  }
   const worker = async () => {
     for (let name = queue.shift(); name; name = queue.shift()) await testPackage(name);
   };
