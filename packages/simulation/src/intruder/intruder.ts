@@ -19,7 +19,7 @@ export interface Attempt {
   readonly as?: Identity;
 }
 
-const LOOKING: ReadonlySet<string> = new Set(["space.open", "watch.set", "space.close"]);
+const LOOKING: ReadonlySet<string> = new Set(["space.open", "watch.set", "space.close", "logout"]);
 const SHOWN = 300;
 /** Beyond the numbers that texts of others have. */
 const OWN_REQUESTS = 1_000_000;
@@ -118,10 +118,8 @@ export class Intruder {
 
   /** What was asked by a text that somebody else wrote. */
   #typeOf(req: number): unknown {
-    for (const text of this.#attempt.texts) {
-      if (!text.includes(`"req":${req},`)) continue;
-      return (JSON.parse(text) as { readonly type?: unknown }).type;
-    }
+    const asked = this.#attempt.texts.map(requestIn).find((request) => request?.req === req);
+    if (asked !== undefined) return asked.type;
     return "nothing that was asked";
   }
 
@@ -144,5 +142,14 @@ export class Intruder {
 
   #say(message: Body): void {
     this.#connection.send(JSON.stringify(message));
+  }
+}
+
+/** The request that a text makes, where it is one. */
+function requestIn(text: string): { readonly req?: unknown; readonly type?: unknown } | undefined {
+  try {
+    return Object(JSON.parse(text)) as { readonly req?: unknown; readonly type?: unknown };
+  } catch {
+    return undefined;
   }
 }

@@ -105,7 +105,12 @@ export function parseScenario(file: string, content: unknown): Scenario {
   return { ...rest, steps };
 }
 
-function parseStep(file: string, raw: Record<string, unknown>, number: number): Step {
+/**
+ * Checks one step against the format.
+ *
+ * @throws BadFileError naming the file, the step or key, and what is wrong with it
+ */
+export function parseStep(file: string, raw: Record<string, unknown>, number: number): Step {
   const where = `step ${number}`;
   const verbs = Object.keys(raw).filter((key) => Object.hasOwn(STEP_SHAPES, key));
   const [verb, another] = verbs as Verb[];

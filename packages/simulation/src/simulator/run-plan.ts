@@ -1,7 +1,7 @@
 import { isTidemarkError, systemClock } from "@tidemark/protocol";
 import { StepFailure } from "../run/failure.js";
 import { act } from "../run/steps.js";
-import { parseScenario, type Scenario } from "../scenario/file.js";
+import { parseScenario, parseStep, type Scenario } from "../scenario/file.js";
 import type { Step } from "../scenario/steps.js";
 import type { Observation } from "../trace/observation.js";
 import { Recorder } from "../trace/recorder.js";
@@ -329,11 +329,10 @@ class PlanRun {
   }
 
   async #insert(raw: RawStep): Promise<void> {
-    const { number } = { number: this.#judge.step };
-    const parsed = parseScenario(this.#plan.id, { ...this.#plan, steps: [raw] }).steps[0];
-    if (!parsed || !applies(this.#world, parsed)) return;
-    if (parsed.verb === "acl") this.#noteAcl(parsed, raw);
-    await this.#do({ ...parsed, number } as Step, raw);
+    const step = parseStep(this.#plan.id, raw, this.#judge.step);
+    if (!applies(this.#world, step)) return;
+    if (step.verb === "acl") this.#noteAcl(step, raw);
+    await this.#do(step, raw);
   }
 
   /** From here on, while nothing disturbs it, somebody demands everything. */
