@@ -1,4 +1,10 @@
-import { describe } from "vitest";
-import { holdSeeds } from "./seeds.js";
+import { describe, test } from "vitest";
+import { hold, LATER } from "./seeds.js";
 
-describe("seeds", () => holdSeeds("second"));
+describe("seeds", () => {
+  test(
+    `[SI-S2] [SI-S4] whatever happens in ${LATER.seeds} worlds from seed ${LATER.from} on, nothing is lost, doubled, reordered or shown wrongly`,
+    LATER,
+    () => hold(LATER),
+  );
+});
