@@ -15,7 +15,8 @@ Which sentence of the seeds is held by which rule, in the seeds' own order. Writ
 [conformance/](conformance/README.md); \`npm test\` fails while this page is not what it would write.
 
 A sentence is named by words of it. Every sentence of the seeds with MUST, FORBIDDEN, RULED or NEVER is here, and beside
-them the others that say what has to happen.
+them the others that say what has to happen. Seeds 002 (events for other systems) and 004 (attention) are not on this page: what
+they describe is not served yet ([EX-X3, EX-X4, CL-X2](deltas/README.md)).
 
 | state | the sentence |
 |---|---|
