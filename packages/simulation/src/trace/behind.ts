@@ -7,6 +7,7 @@ import {
   type Seq,
   SPACE_SCOPE_KEY,
 } from "@tidemark/protocol";
+import { readable } from "./answers.js";
 
 /** A change that a derivation of the store has not taken in. */
 export interface Behind {
@@ -37,7 +38,7 @@ function isChange(engine: Engine, id: DocId, { seq, op }: Revision): boolean {
   const whole = op.op !== "patch" || op.value.some(({ path }) => path.length === 0);
   if (!whole) return false;
   const at = (moment: number): JsonValue =>
-    engine.read(id, SPACE_SCOPE_KEY, { at: moment as Seq }).value ?? null;
+    readable(engine.read(id, SPACE_SCOPE_KEY, { at: moment as Seq }).value ?? null);
   return !jsonEqual(at(seq - 1), at(seq));
 }
 

@@ -1,12 +1,14 @@
 import { deriveEventKey } from "@tidemark/events";
 import type { AcceptedCommit, SpaceId, StreamEntry } from "@tidemark/protocol";
-import { consumedBefore, isPending, type Pos } from "../model/state.js";
+import { consumedBefore, holds, isPending, type Pos } from "../model/state.js";
 import { ENTRIES_PER_COMMIT } from "../model/store-steps.js";
 import { inFlight } from "../model/drain-steps.js";
+import { isAnswer } from "./answers.js";
 import { type Departure, Follower } from "./follower.js";
 import type { Observation, PlaceSeen, Seen } from "./observation.js";
 import { Receipts } from "./receipts.js";
 import { readWave } from "./wave-reading.js";
+import { ForeignWrites } from "./writes.js";
 
 /** Whether somebody demands everything that a space derives, now and without a break since it was at rest. */
 export type IsDemanded = (space: SpaceId) => boolean;
@@ -27,6 +29,7 @@ interface Way {
 export class SpaceTrace {
   readonly follower: Follower;
   readonly receipts = new Receipts();
+  readonly writes = new ForeignWrites();
   readonly #space: SpaceId;
   readonly #isDemanded: IsDemanded;
   /** Entries by the key of their event (seed 003): what a handler's body is known by. */
@@ -306,7 +309,8 @@ export class SpaceTrace {
       );
       return;
     }
-    if (commit.class === "derived") {
+    if (isAnswer(commit)) this.#answer(process, commit);
+    else if (commit.class === "derived") {
       const owed = this.#isDemanded(this.#space) ? behind : [];
       readWave(
         this,
@@ -317,7 +321,16 @@ export class SpaceTrace {
     } else if (commit.appends.length > 0) this.#append(commit);
     else follower.act({ do: "write", races: ["*"] });
     this.receipts.take(commit);
+    this.writes.take(commit);
     for (const entry of commit.appends) this.#remember(entry);
+  }
+
+  /** An answer to a request is no wave: it lands beside one, under the same lease. */
+  #answer(process: string, { seq }: AcceptedCommit): void {
+    const { follower } = this;
+    const action = { do: "write", races: ["*"] } as const;
+    if (holds(follower.state, process)) follower.act(action);
+    else follower.depart(action, `${process} stored an answer at ${seq} without a live row`);
   }
 
   #append({ appends }: AcceptedCommit): void {

@@ -12,14 +12,9 @@ export function readWave(
 ): void {
   const { follower } = trace;
   const action = { do: "commit", process, falls: [], writes: true, sent: [] } as const;
-  const missing = trace.receipts.missingIn(commit);
-  if (missing !== undefined) {
-    follower.depart(action, `${missing.eventId} is marked as done without what it did`);
-    return;
-  }
-  const misnamed = wrongNames(commit);
-  if (misnamed !== undefined) {
-    follower.depart(action, misnamed);
+  const wrong = whatIsWrong(trace, process, commit);
+  if (wrong !== undefined) {
+    follower.depart(action, wrong);
     return;
   }
   const ended = new Set(commit.marks.map(posOf));
@@ -40,6 +35,21 @@ export function readWave(
     frontiers: Object.fromEntries(commit.frontiers.map(({ stream, seq }) => [stream, seq])),
     ...watermarkOf(trace, commit, ahead),
   });
+}
+
+/** What no step of the model tells: what is written beside the marks, and the names of what ended. */
+function whatIsWrong(
+  { follower, receipts, writes }: SpaceTrace,
+  process: string,
+  commit: AcceptedCommit,
+): string | undefined {
+  const missing = receipts.missingIn(commit);
+  if (missing !== undefined) return `${missing.eventId} is marked as done without what it did`;
+  const { applied = Number.POSITIVE_INFINITY } = follower.tenure(process)?.closing ?? {};
+  const lost = writes.replacedUnseen(commit, applied);
+  if (lost !== undefined)
+    return `it replaces ${lost.change.id} over ${lost.seq}, which its wave never saw`;
+  return wrongNames(commit);
 }
 
 /** More than the watermark document and basis rows (R8). */

@@ -181,6 +181,11 @@ export const TRACED: readonly TracedFault[] = [
     DUPLICATE,
     /a consumed entry and was queued/u,
   ),
+  known(
+    "consequences land without a look at what came meanwhile",
+    RACED,
+    /which its wave never saw/u,
+  ),
   known("the frontier passes a pending entry", ENDED_AHEAD, /its marked prefix ends at/u),
   known("a live lease is taken", "crash: before the commit, before the commit", /holds live/u),
   known("a cascade that ran in its wave is not marked", COPY, /nobody had written meanwhile/u),

@@ -1,0 +1,33 @@
+import type { AcceptedCommit, JsonValue } from "@tidemark/protocol";
+
+/** A result document, as far as it is read here (seed 001 §4). */
+interface Memo {
+  readonly requestHash: string;
+  readonly pending?: boolean;
+  readonly result?: JsonValue;
+  readonly error?: JsonValue;
+}
+
+/**
+ * Whether a derived commit is the answer to a request: waves select requests, and leave their answers to commits of
+ * their own.
+ */
+export function isAnswer({ class: kind, marks, changes }: AcceptedCommit): boolean {
+  const [change] = changes;
+  if (kind !== "derived" || marks.length > 0 || changes.length !== 1) return false;
+  const memo = change?.op.op === "set" ? memoIn(change.op.value) : undefined;
+  return memo?.pending === false;
+}
+
+/** What of a document its readers take in: which request is selected is nothing to them. */
+export function readable(value: JsonValue): JsonValue {
+  const memo = memoIn(value);
+  if (memo === undefined) return value;
+  const { result = null, error = null } = memo;
+  return result === null && error === null ? null : [result, error];
+}
+
+function memoIn(value: JsonValue): Memo | undefined {
+  const fields = Object(value) as Partial<Memo>;
+  return typeof fields.requestHash === "string" ? (fields as Memo) : undefined;
+}
