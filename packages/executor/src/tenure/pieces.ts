@@ -92,7 +92,7 @@ export class Pieces {
     return {
       kind: "bare",
       reason: `the pattern of ${piece} has no handler for ${stream}`,
-      observed,
+      observed: loaded.observed,
     };
   }
 

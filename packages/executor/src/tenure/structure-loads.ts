@@ -110,10 +110,9 @@ export class StructureLoads {
   /** Starts what handles a stream; for the drain, which remembers itself what it could not deliver. */
   stream(stream: DocId): StreamLoad {
     const loaded = this.#options.pieces.loadStream(stream);
-    if (loaded.kind === "started") {
-      this.#started(loaded);
-      return { ok: true };
-    }
+    // Its piece may have been started though nothing in it handles the stream.
+    this.#started(loaded);
+    if (loaded.kind === "started") return { ok: true };
     const { reason } = loaded;
     if (loaded.kind === "unloaded") return { ok: false, reason, load: loaded.load };
     if (loaded.kind === "threw") this.#count(loaded.piece, loaded.error);

@@ -27,6 +27,8 @@ const ABSENT: Held = { value: undefined, seq: seq(0) };
 class Bench {
   readonly stats = new SpaceStats();
   readonly running = new Set<DocId>();
+  /** By which pattern each was built last. */
+  readonly built = new Map<DocId, string>();
   readonly failures: string[] = [];
   readonly stuck: string[] = [];
   readonly hidden = new Set<InstanceKey>();
@@ -147,6 +149,7 @@ class Bench {
     const { pattern } = value as { pattern: { id: string } };
     if (pattern.id === "unknown") throw new Error("nobody has it");
     this.running.add(id);
+    this.built.set(id, pattern.id);
     return undefined as never;
   }
 }
@@ -352,5 +355,54 @@ describe("a demanded root", () => {
     expect([...b.running]).toEqual([piece("p")]);
     expect([b.loads.floor, b.loads.due]).toEqual([undefined, false]);
     expect(b.counts).toMatchObject({ rearmed: 1 });
+  });
+});
+
+describe("a piece whose document a write of the wave lies over", () => {
+  const [p, over] = [piece("p"), key(piece("p"))];
+  beforeEach(() => {
+    b.commit(p, document("counter", node("x")));
+    b.barrier();
+  });
+
+  test("[EX-P5] follows no input under it, and W stays below that input until the piece does", () => {
+    b.loads.demand(p);
+    b.hidden.add(over);
+    b.commit(p, document("chain", node("x")));
+    b.barrier();
+    b.commit(p, document("deep", node("x")));
+    b.barrier();
+    expect([b.built.get(p), b.loads.floor, b.loads.due]).toEqual(["counter", 2, false]);
+    expect(b.loads.retryOwed()).toBe(false);
+    b.hidden.clear();
+    expect(b.loads.due).toBe(true);
+    expect(b.loads.retryOwed()).toBe(true);
+    expect([b.built.get(p), b.loads.floor, b.loads.due]).toEqual(["deep", undefined, false]);
+  });
+
+  test.each([
+    ["a demand", () => b.loads.demand(node("x"))],
+    ["an event", () => void b.loads.stream(node("x"))],
+  ])("[EX-P5] and that %s started follows what stands after it", (_what, start) => {
+    b.hidden.add(over);
+    start();
+    expect(b.built.get(p)).toBe("counter");
+    // The write is withdrawn: what the view shows is another document, and no commit tells of it.
+    b.commit(p, document("chain", node("x")));
+    b.forget([over]);
+    b.hidden.clear();
+    expect(b.loads.due).toBe(true);
+    b.loads.retryOwed();
+    expect([b.built.get(p), b.loads.floor]).toEqual(["chain", undefined]);
+  });
+
+  test("[EX-P5] is nothing to the next tenure", () => {
+    b.loads.demand(p);
+    b.hidden.add(over);
+    b.commit(p, document("chain", node("x")));
+    b.barrier();
+    b.loads.clear();
+    b.hidden.clear();
+    expect([b.loads.floor, b.loads.due]).toEqual([undefined, false]);
   });
 });
