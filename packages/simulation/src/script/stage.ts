@@ -68,7 +68,7 @@ class Stage {
   constructor(script: Script) {
     this.#script = script;
     this.#check = new TraceCheck(
-      () => false,
+      () => isDemanded(script),
       (_space, text) => this.#departures.push(text),
     );
     // The recorder is told of nothing before the world has a clock.
@@ -267,3 +267,15 @@ function payloadOf({ waits, throws, sends }: Orders): JsonValue {
     sends: sends === undefined ? false : payloadOf(sends),
   };
 }
+
+/** Whether somebody watches everything from the first session to the end, with one process that nothing befalls. */
+function isDemanded({ steps }: Script): boolean {
+  return !steps.some(({ do: what }) => UNDEMANDING.has(what));
+}
+
+const UNDEMANDING: ReadonlySet<ScriptStep["do"]> = new Set([
+  "crash",
+  "freeze",
+  "leave",
+  "steal",
+] as const);

@@ -163,6 +163,15 @@ const NEW: readonly TracedFault[] = [
     quick: true,
   },
   {
+    name: "what the feed brings arms no derivation",
+    breaks: "seed 001 §3, W covers what is derived",
+    file: "executor/src/loop/loop.ts",
+    find: 'scheduler.notify(changes, "external");',
+    replace: "",
+    script: "write: committed, idle",
+    says: /a demanded derivation has not taken in/u,
+  },
+  {
     name: "compaction goes past the frontier",
     breaks: "R1, R30, compaction stays at or below the frontier",
     file: "memory-engine/src/compaction/compact.ts",
