@@ -234,6 +234,10 @@ const ACTIONS: Actions = {
     await world.drain();
   },
   thaw: (world, { value }) => world.thaw(value),
+  answer: async (world, { value, beside: { fails = false } }) => {
+    world.outside.answer(world.places.place(value), fails);
+    await world.drain();
+  },
   intrude: async (world, { value: [space, trick, number] }) => {
     world.intruders.intrude(space, trick, number);
     await world.drain();

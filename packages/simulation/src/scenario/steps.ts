@@ -147,6 +147,7 @@ export const STEP_SHAPES = {
   suspend: shape(name, "ms"),
   freeze: shape(name),
   thaw: shape(name),
+  answer: shape(address, "fails"),
   intrude: shape(z.tuple([name, z.enum(TRICKS), z.number().int()])),
   disk: shape(
     z.union([

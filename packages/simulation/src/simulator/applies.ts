@@ -11,6 +11,8 @@ export function applies(world: World, { verb, value }: Step): boolean {
     case "write":
     case "patch":
       return client(value[0])?.live === true && isPiece(world, value[1]);
+    case "answer":
+      return isPiece(world, value);
     case "refire":
       return client(value[0])?.online === true && world.events.has(value[1]);
     case "create":

@@ -37,6 +37,7 @@ const HANDLERS: Readonly<Record<string, readonly Op[]>> = {
   slow: [LINE, ["await", "slow"], ["increment", "count", 1]],
   busy: [["set", "spent", ["busy", ["*", N, 25], K]], LINE],
   gone: [["increment", "count", 1], LINE],
+  ask: [["set", "url", ["concat", "https://x.test/", N]], LINE],
 };
 
 const CELLS: PatternFile["cells"] = {
@@ -52,6 +53,7 @@ const CELLS: PatternFile["cells"] = {
   mine: { default: [], scope: "user" },
   tab: { default: 0, scope: "session" },
   last: { default: "", scope: "session" },
+  url: { default: "" },
 };
 
 const COMPUTED: PatternFile["computed"] = {
@@ -63,6 +65,12 @@ const COMPUTED: PatternFile["computed"] = {
   hot: ["if", ["gt", ["get", "count"], 3], ["get", "note"], "cold"],
   rowCount: ["len", ["get", "rows"]],
   first: ["get", "form", "a"],
+  body: ["get", "page", "result"],
+};
+
+/** What is asked for while there is an address. */
+const EFFECTS: PatternFile["effects"] = {
+  page: { fetch: { url: ["if", ["eq", ["get", "url"], ""], null, ["get", "url"]] } },
 };
 
 const MAPS: PatternFile["maps"] = {
@@ -81,6 +89,7 @@ function board(version: 1 | 2): PatternFile {
     cells: CELLS,
     computed: { ...COMPUTED, version: ["+", version, 0] },
     maps: MAPS,
+    effects: EFFECTS,
     handlers: handlers as unknown as PatternFile["handlers"],
   };
 }

@@ -31,6 +31,8 @@ export function faultMet(world: World, step: Step): () => Met {
       return always(theft(world, step.value[0]));
     case "suspend":
       return asleep(world, step.value);
+    case "answer":
+      return answer(world, step.beside.fails === true);
     case "intrude":
       return refusal(world, step.value[1]);
     case "clock":
@@ -57,6 +59,12 @@ function asleep(world: World, name: string): () => Met {
   const holds = (space: string): boolean => world.leases.holderOf(space) === name;
   const held = world.places.spaceNames.filter(holds);
   return () => (held.every(holds) ? [] : ["a holder stands still past its lease"]);
+}
+
+function answer(world: World, fails: boolean): () => Met {
+  const before = world.outside.answered;
+  const met = fails ? "a request is failed" : "a request is answered late";
+  return () => (world.outside.answered > before ? [met] : []);
 }
 
 /** Whoever tried something was refused it: what nobody answered was tried on nobody. */

@@ -21,6 +21,7 @@ import {
   streamIdFor,
 } from "@tidemark/protocol";
 import { BOARD_CELLS, DERIVED, STREAMS } from "./board.js";
+import { wrongAnswer, wrongNames } from "./commit-alone.js";
 import { differ } from "./differ.js";
 import {
   HANDLER_FED,
@@ -168,6 +169,8 @@ export class Oracle {
       this.#complain("sequence", `commit ${commit.seq} follows ${this.#head}`);
     }
     this.#head = commit.seq;
+    const wrong = wrongAnswer(commit, (key) => this.#stored.get(key));
+    if (wrong) this.#complain("answer", wrong);
     this.#store(commit);
     for (const entry of commit.appends) this.#arrive(entry);
     if (commit.class === "derived") {
@@ -233,7 +236,8 @@ export class Oracle {
     this.#judgeSends(commit, succeeded);
     for (const { seen, mark } of ends) this.#end(commit, seen, mark.status, mark.duplicate);
     for (const seen of this.#asRun(commit, succeeded)) this.#consequence(commit, seen);
-    this.#judgeNames(commit);
+    const misnamed = wrongNames(commit);
+    if (misnamed) this.#complain("names", misnamed);
     this.#judgeCells(commit);
   }
 
@@ -407,16 +411,6 @@ export class Oracle {
           : { ...(standing as Readonly<Record<string, JsonValue>>), [field]: write.set };
       this.#cells.set(key, value);
     }
-  }
-
-  #judgeNames(commit: AcceptedCommit): void {
-    const ended = commit.marks
-      .filter((mark) => !mark.duplicate)
-      .map((mark) => String(mark.eventId));
-    const named = (commit.consequenceOf ?? []).map(String);
-    const same = [...new Set(ended)].sort().join() === [...new Set(named)].sort().join();
-    if (!same)
-      this.#complain("names", `commit ${commit.seq} marks [${ended}] and names [${named}]`);
   }
 
   /** What the commit itself wrote to cells is what the reference makes of the same events. */

@@ -16,8 +16,8 @@ export interface PlanFile {
   readonly steps: readonly RawStep[];
 }
 
-/** The gates that the parts of today reach. */
-export const REACHED_GATES = [
+/** The gates that every event's way leads through. */
+export const LOOP_GATES = [
   "append:before-admit",
   "feed:before-apply",
   "drain:before-queue",
@@ -32,6 +32,14 @@ export const REACHED_GATES = [
   "activate:after-lease",
   "park:before",
   "dispose:before",
+] as const;
+
+/** The gates that the parts of today reach. */
+export const REACHED_GATES = [
+  ...LOOP_GATES,
+  "effect:before-dispatch",
+  "effect:before-completion",
+  "effect:after-completion",
 ] as const;
 
 /** A gate that the parts reach. */
@@ -55,6 +63,8 @@ export const WORLD_FAULTS = [
   "a wave is not written to disk",
   "an input is not written to disk",
   "a disk is slow",
+  "a request is answered late",
+  "a request is failed",
   ...TRICKS.map((trick) => `somebody intrudes: ${trick}` as const),
 ] as const;
 

@@ -2,7 +2,7 @@ import type { JsonValue } from "@tidemark/protocol";
 import { FORGER } from "../world/intruders.js";
 import { STREAMS } from "./board.js";
 import { Chance } from "./chance.js";
-import { type RawStep, REACHED_GATES, type ReachedGate } from "./plan-file.js";
+import { type RawStep, LOOP_GATES, type ReachedGate } from "./plan-file.js";
 
 /** The people of every plan; a plan has some of them. */
 export const CLIENTS: Readonly<Record<string, JsonValue>> = {
@@ -108,6 +108,7 @@ export class Planner {
       [1, () => write("mine", [text])],
       [1, () => write("last", text)],
       [1, () => write("tab", chance.below(50))],
+      [1, () => write("url", chance.pick(["", "https://x.test/1", "https://x.test/2"]))],
     ])();
   }
 
@@ -119,10 +120,7 @@ export class Planner {
 
   gate(): ReachedGate {
     return this.chance.weighted(
-      REACHED_GATES.map((gate) => [
-        gate.startsWith("wave") || gate === "seal:before" ? 3 : 1,
-        gate,
-      ]),
+      LOOP_GATES.map((gate) => [gate.startsWith("wave") || gate === "seal:before" ? 3 : 1, gate]),
     );
   }
 

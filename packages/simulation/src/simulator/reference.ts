@@ -90,6 +90,9 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   odd: (run) => (run.payload.n > 4 ? { error: "odd" } : { writes: [line(run)] }),
   slow: (run) => ({ writes: [line(run), { cell: "count", add: 1 }] }),
   busy: (run) => ({ writes: [{ cell: "spent", at: [], set: run.payload.k }, line(run)] }),
+  ask: (run) => ({
+    writes: [{ cell: "url", at: [], set: `https://x.test/${run.payload.n}` }, line(run)],
+  }),
   gone: (run) => ({ writes: [{ cell: "count", add: 1 }, line(run)] }),
 };
 
@@ -131,9 +134,15 @@ export function referenceDerived(
     hot: count > 3 ? note : "cold",
     rowCount: rows.length,
     first: field(get("form"), "a"),
+    body: echoOf(String(get("url"))),
     version,
     rows,
   };
+}
+
+/** What the world outside answers to an address, once it has; nothing is asked of none. */
+export function echoOf(url: string): JsonValue {
+  return url === "" ? null : `echo of ${url}`;
 }
 
 /** What derivations rest on handlers alone: nobody else writes what they read. */

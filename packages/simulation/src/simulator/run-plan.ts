@@ -291,7 +291,12 @@ class PlanRun {
       await this.#insert({ acl: ["a1", space, FULL_ACL] });
     }
     await this.#insert({ let: "slow" });
-    for (const space of world.places.spaceNames) await this.#insert({ disk: [space, "sound"] });
+    for (const space of world.places.spaceNames) {
+      await this.#insert({ disk: [space, "sound"] });
+      for (const { name } of world.places.piecesOf(space)) {
+        await this.#insert({ answer: `${space}/${name}/page` });
+      }
+    }
   }
 
   /** For how long each live row that nobody living holds goes on, ms: who comes meanwhile is refused, and not told of its end. */

@@ -5,7 +5,6 @@ interface Memo {
   readonly requestHash: string;
   readonly pending?: boolean;
   readonly result?: JsonValue;
-  readonly error?: JsonValue;
 }
 
 /**
@@ -19,12 +18,10 @@ export function isAnswer({ class: kind, marks, changes }: AcceptedCommit): boole
   return memo?.pending === false;
 }
 
-/** What of a document its readers take in: which request is selected is nothing to them. */
+/** What of a document the simulator's derivations read: which request is selected is nothing to them, nor how it failed. */
 export function readable(value: JsonValue): JsonValue {
   const memo = memoIn(value);
-  if (memo === undefined) return value;
-  const { result = null, error = null } = memo;
-  return result === null && error === null ? null : [result, error];
+  return memo === undefined ? value : (memo.result ?? null);
 }
 
 function memoIn(value: JsonValue): Memo | undefined {

@@ -9,7 +9,6 @@ import {
   type Seq,
   type SessionId,
   type SpaceId,
-  systemClock,
 } from "@tidemark/protocol";
 import { type ChildClock, VirtualClock } from "@tidemark/protocol/testing";
 import { StepFailure } from "../run/failure.js";
@@ -23,8 +22,10 @@ import { foundSpace, ownerOf } from "./found-space.js";
 import type { StoreObserver } from "./observer.js";
 import { Intruders } from "./intruders.js";
 import { last } from "./last.js";
+import { realTurn } from "./real-turn.js";
 import { WorldLeases } from "./leases.js";
 import { WorldLoads } from "./loads.js";
+import { Outside } from "./outside.js";
 import { WorldPatterns } from "./patterns.js";
 import { hashOf, Places } from "./places.js";
 import { ServerProcess } from "./process.js";
@@ -59,6 +60,7 @@ export class World {
   readonly loads = new WorldLoads();
   readonly leases: WorldLeases;
   readonly intruders: Intruders;
+  readonly outside: Outside;
   readonly disks: WorldDisks;
   readonly clients = new Map<string, ScenarioClient>();
   readonly events = new Map<string, NamedEvent>();
@@ -98,6 +100,7 @@ export class World {
       transport: switchedTransport(this.clock, () => this.#listener),
       onBreach: (what) => options.watch?.breach?.(what),
     });
+    this.outside = new Outside(this.#processes);
     this.disks = new WorldDisks({
       fileOf: (name) => storeFileOf(this.#storesDir, this.places.space(name)),
       spend: (ms) => this.clock.spend(ms),
@@ -491,9 +494,4 @@ export class World {
   #random(name: string): Random {
     return seededRandom(hashOf(`${this.#options.seed} ${name}`));
   }
-}
-
-/** A turn of the real event loop: sockets need one. */
-function realTurn(): Promise<void> {
-  return new Promise((resolve) => void systemClock.immediate(resolve));
 }

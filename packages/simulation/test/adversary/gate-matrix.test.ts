@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { parseScenario } from "../../src/scenario/file.js";
-import { REACHED_GATES } from "../../src/simulator/plan-file.js";
+import { LOOP_GATES } from "../../src/simulator/plan-file.js";
 import { FAULTS, matrixScenario } from "./gate-matrix.js";
 import { play } from "./play.js";
 
-describe.each(REACHED_GATES)("at %s", (gate) => {
+describe.each(LOOP_GATES)("at %s", (gate) => {
   test.each(FAULTS)("every click has exactly one effect: %s", async (fault) => {
     const { failure, met, trace } = await play(matrixScenario(gate, fault), "loopback");
     expect(failure, trace.join("\n")).toBeUndefined();

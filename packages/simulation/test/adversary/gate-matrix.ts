@@ -1,6 +1,6 @@
 import type { GateName } from "@tidemark/protocol";
 import { parseScenario, type Scenario } from "../../src/scenario/file.js";
-import type { REACHED_GATES } from "../../src/simulator/plan-file.js";
+import type { LOOP_GATES } from "../../src/simulator/plan-file.js";
 
 export type RawStep = Readonly<Record<string, unknown>>;
 
@@ -17,7 +17,7 @@ export const FAULTS = [
   "hold while stopping",
 ] as const;
 
-export type Gate = (typeof REACHED_GATES)[number];
+export type Gate = (typeof LOOP_GATES)[number];
 export type Fault = (typeof FAULTS)[number];
 
 const PATTERN = {

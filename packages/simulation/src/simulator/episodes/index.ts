@@ -1,5 +1,6 @@
 import type { Planner } from "../planner.js";
 import { brokenDisk, slowDisk } from "./disks.js";
+import { asking, askingAtAGate } from "./effects.js";
 import type { Episode } from "./episode.js";
 import { crashing, failing, held } from "./gates.js";
 import { stolen, stolenAsleep, storeClock } from "./leases.js";
@@ -24,6 +25,8 @@ export function episodesOf({ compacts }: Planner): readonly (readonly [number, E
     [2, storeClock],
     [4, brokenDisk],
     [1, slowDisk],
+    [2, asking],
+    [3, askingAtAGate],
     [3, away],
     [2, reloaded],
     [2, visitors],

@@ -286,6 +286,14 @@ export const MUTATIONS: readonly Mutation[] = [
     seed: 14,
   },
   {
+    name: "an answer lands on whatever is asked by then",
+    breaks: "seed 001 §5, an answer counts for the request that is selected",
+    file: "executor/src/effects/completion.ts",
+    find: 'if (memo?.key !== key) return "stale";',
+    replace: 'if (memo === undefined) return "stale";',
+    seed: 53,
+  },
+  {
     name: "an append asks for no right",
     breaks: "protocol.md §2, append authority",
     file: "memory-engine/src/server/admission/append.ts",
