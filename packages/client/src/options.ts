@@ -1,4 +1,4 @@
-import type { BackoffPolicy } from "./session/backoff.js";
+import type { BackoffDelays, BackoffPolicy } from "./session/backoff.js";
 import type { LinkPolicy } from "./session/link.js";
 import type { Pacing } from "./queue/token-bucket.js";
 
@@ -6,6 +6,11 @@ import type { Pacing } from "./queue/token-bucket.js";
 export interface ClientPolicy {
   /** Reconnecting, and trying again what was refused for now. */
   readonly backoff: BackoffPolicy;
+  /**
+   * How often a space that may not be read is asked for again: on a timer, and early, after something of
+   * one's own was accepted there.
+   */
+  readonly denied: BackoffDelays & { readonly early: Pacing };
   readonly link: LinkPolicy;
   /** Appends per stream (speculation.md §Offline). */
   readonly appendPacing: Pacing;
@@ -18,6 +23,7 @@ export interface ClientPolicy {
 /** What a client does unless it is told otherwise. */
 export const DEFAULT_POLICY: ClientPolicy = {
   backoff: { baseMs: 250, capMs: 4000, minLifetimeMs: 5000 },
+  denied: { baseMs: 1000, capMs: 30_000, early: { burst: 4, ratePerSecond: 1 } },
   link: {
     handshakeTimeoutMs: 10_000,
     pingMs: 30_000,
@@ -40,6 +46,7 @@ export type PolicyOverrides = {
 export function policyOf(overrides: PolicyOverrides = {}): ClientPolicy {
   return {
     backoff: { ...DEFAULT_POLICY.backoff, ...overrides.backoff },
+    denied: { ...DEFAULT_POLICY.denied, ...overrides.denied },
     link: { ...DEFAULT_POLICY.link, ...overrides.link },
     appendPacing: { ...DEFAULT_POLICY.appendPacing, ...overrides.appendPacing },
     echoBudgetMs: overrides.echoBudgetMs ?? DEFAULT_POLICY.echoBudgetMs,

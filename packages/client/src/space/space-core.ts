@@ -315,6 +315,7 @@ export class SpaceCore {
   }
 
   #authored(seq: Seq): void {
+    this.link.accepted();
     if (seq > this.#lastAuthored) this.#lastAuthored = seq;
   }
 

@@ -10,6 +10,7 @@ import type {
 } from "@tidemark/protocol";
 import { backoffDelayMs } from "../session/backoff.js";
 import { Observable } from "../session/observable.js";
+import { AskingAgain } from "./asking-again.js";
 import type { ClientContext } from "./context.js";
 import type { WatchBook } from "./watch-book.js";
 
@@ -19,7 +20,7 @@ export type SpaceState =
   /** On its way. `error`: the last attempt was refused for now, and another one is planned. */
   | { readonly state: "opening"; readonly error?: TidemarkError }
   | { readonly state: "open"; readonly level: AclLevel }
-  /** The access list does not let this user read the space, or does not any more. */
+  /** The access list does not let this user read the space, or does not any more. It is asked for again. */
   | { readonly state: "denied"; readonly error: TidemarkError };
 
 /** What a {@link SpaceLink} is given. */
@@ -47,10 +48,14 @@ export class SpaceLink {
   #generation = 0;
   #attempt = 0;
   #retry: Cancellable | undefined;
+  readonly #again: AskingAgain;
   #watchesDue = false;
 
   constructor(options: SpaceLinkOptions) {
     this.#options = options;
+    const { clock, random, policy } = options.context;
+    const ask = (): void => void this.#open(false);
+    this.#again = new AskingAgain({ clock, random, policy: policy.denied, ask });
   }
 
   /** A connection stands. */
@@ -62,6 +67,7 @@ export class SpaceLink {
   offline(): void {
     this.#generation += 1;
     this.#retry?.cancel();
+    this.#again.stop();
     this.state.set({ state: "offline" });
   }
 
@@ -78,9 +84,15 @@ export class SpaceLink {
 
   /** Reading was taken away. */
   revoked(reason: string): void {
-    const error = new AuthorizationError(reason, {});
     this.#historyId = undefined;
-    this.state.set({ state: "denied", error });
+    // An answer that is still on its way was given before this.
+    this.#generation += 1;
+    this.#denied(new AuthorizationError(reason, {}));
+  }
+
+  /** An append or a commit of this client was accepted here: where the space was denied, it may be no more. */
+  accepted(): void {
+    this.#again.accepted();
   }
 
   /** Tells the server of a changed list of watches, once for all changes of one turn of the host. */
@@ -105,8 +117,9 @@ export class SpaceLink {
     const { context, space, watches, position, outstanding } = this.#options;
     this.#generation += 1;
     const generation = this.#generation;
+    const asking = this.state.value.state === "denied";
     // An attempt that follows a refusal keeps showing it: nothing is better for having been tried again.
-    if (this.state.value.state !== "opening") this.state.set({ state: "opening" });
+    if (!asking && this.state.value.state !== "opening") this.state.set({ state: "opening" });
     const historyId = resume ? this.#historyId : undefined;
     const cursor = historyId === undefined ? {} : { cursor: { historyId, seq: position() } };
     const told = JSON.stringify(watches.list());
@@ -121,27 +134,36 @@ export class SpaceLink {
       if (generation !== this.#generation) return;
       this.#historyId = result.historyId;
       this.#attempt = 0;
+      this.#again.stop();
       this.state.set({ state: "open", level: result.level });
       if (JSON.stringify(watches.list()) !== told) void this.#sendWatches();
     } catch (error) {
       if (generation === this.#generation) this.#openFailed(error);
     }
-    if (generation === this.#generation) this.#options.onOpened();
+    // Denied as before: what waits in the queue for a change of access waits on.
+    const same = asking && this.state.value.state === "denied";
+    if (generation === this.#generation && !same) this.#options.onOpened();
   }
 
   #openFailed(error: unknown): void {
     if (error instanceof ConnectionError && !this.#options.context.session.online) return;
     if (!isTidemarkError(error)) throw error;
-    if (error instanceof AuthorizationError && !error.retriable) {
-      this.state.set({ state: "denied", error });
-      return;
-    }
+    if (error instanceof AuthorizationError && !error.retriable) return this.#denied(error);
+    this.#again.stop();
     this.state.set({ state: "opening", error });
     const { context } = this.#options;
     const delay = backoffDelayMs(this.#attempt, context.policy.backoff, context.random);
     this.#attempt += 1;
     this.#retry?.cancel();
     this.#retry = context.clock.timer(delay, () => void this.#open(true));
+  }
+
+  #denied(error: AuthorizationError): void {
+    const shown = this.state.value;
+    // The same words again are no news to whoever shows them.
+    const news = shown.state !== "denied" || shown.error.message !== error.message;
+    if (news) this.state.set({ state: "denied", error });
+    this.#again.denied();
   }
 
   async #sendWatches(): Promise<void> {
