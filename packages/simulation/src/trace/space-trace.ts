@@ -206,7 +206,9 @@ export class SpaceTrace {
     const way = this.#way(process);
     // What had ended may have rested on what a commit took back meanwhile; else its seal stands.
     const ended = running?.ended !== undefined && tenure?.commits === running.since;
-    const gone = (running?.pos === pos && !ended) || way.coming === pos;
+    // It waited in the queue: what ended before it went back, and took the queue along.
+    const swept = running?.ended !== undefined && tenure?.queue.includes(pos) === true;
+    const gone = ((running?.pos === pos || swept) && !ended) || way.coming === pos;
     way.coming = undefined;
     if (gone) follower.act({ do: "giveBack", process });
   }
@@ -263,9 +265,15 @@ export class SpaceTrace {
 
   /** A run that has ended is sealed by the time the next one begins: one body at a time. */
   sealRun(process: string, closed?: true): void {
-    const running = this.follower.tenure(process)?.running;
+    const tenure = this.follower.tenure(process);
+    const running = tenure?.running;
     if (running?.ended === undefined) return;
     this.#way(process).sealing = false;
+    // A copy belongs to the wave that sends it: with that closed, it seals into none (seed 000 §4).
+    if (running.pos === 0 && running.since !== tenure?.commits) {
+      this.follower.act({ do: "giveBack", process });
+      return;
+    }
     this.follower.act({ do: "seal", process, sends: [], ...(closed ? { closed } : {}) });
   }
 
