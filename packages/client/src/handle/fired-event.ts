@@ -15,7 +15,8 @@ export interface FiredEvent {
   readonly echoed: Promise<void>;
   /**
    * The value that the handler returned, `{}` if none, read from the store once the handling has ended.
-   * Rejects with `EventDeliveryError` where it did not end in success (seed 000 §4, result carriage).
+   * Rejects with `EventDeliveryError` where it did not end in success (seed 000 §4, result carriage), and
+   * with `AuthorizationError` where the sender may append and not read.
    */
   result(): Promise<JsonValue>;
 }

@@ -93,7 +93,10 @@ export class SpaceCore {
     });
   }
 
-  /** Resolves when the first frame is integrated. */
+  /**
+   * Resolves when the first frame is integrated; what one who may not read is told of its own events is
+   * none of the space.
+   */
   get ready(): Promise<void> {
     return this.#ready;
   }
@@ -221,7 +224,7 @@ export class SpaceCore {
     for (const eventId of result.passed) this.#outstanding.settle(eventId, CONSEQUENCED);
     this.#endPassed();
     this.#waiters.moved(this.local.replica.position.watermark);
-    this.#markReady();
+    if (frame.reset === true || this.link.state.value.state !== "denied") this.#markReady();
   }
 
   /** Events that have no open echo here, as after their appends were answered late. */

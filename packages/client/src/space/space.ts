@@ -1,5 +1,6 @@
 import {
   ACL_DOC,
+  AuthorizationError,
   docKind,
   instanceKey,
   parseInstanceKey,
@@ -209,17 +210,26 @@ export class Space {
     const key = instanceKey(id, SPACE_SCOPE_KEY);
     const release = this.#watchDocument(id);
     const live = this.#live<JsonValue>((track) => this.#readKey(key, track));
-    return new Promise((resolve) => {
+    const ends: (() => void)[] = [];
+    return new Promise<JsonValue>((resolve, reject) => {
       const end = live.subscribe((value, { pending }) => {
-        if (pending) return;
-        resolve(value ?? {});
-        void Promise.resolve().then(() => {
-          end();
-          live.release();
-          release();
-        });
+        if (!pending) resolve(value ?? {});
       });
+      // The end of its own event is a sender's to know; what the handler returned stands in the space.
+      const unfollow = this.state.subscribe(({ state }) => {
+        if (state === "denied") reject(this.#unreadable(record));
+      });
+      ends.push(end, unfollow, () => live.release(), release);
+    }).finally(() => {
+      for (const each of ends) each();
     });
+  }
+
+  #unreadable({ eventId }: EventRecord): AuthorizationError {
+    return new AuthorizationError(
+      `event ${eventId} was handled; its result is a document of ${this.id}, which this user may not read`,
+      {},
+    );
   }
 
   #watchDocument(id: DocId): () => void {

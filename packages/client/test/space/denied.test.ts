@@ -137,6 +137,60 @@ test("[CL-D20] who may append and not read does not ask with each append", async
   expect(his.state.value.state).toBe("denied");
 });
 
+test("[CL-D23] who may append and not read learns how its events end, on the space's own word, and not what they returned", async () => {
+  const { world, his, piece, grant } = await setup();
+  await grant({ streams: { [world.stream("inc")]: { "*": "APPEND" } } });
+  let ready = false;
+  void his.ready.then(() => (ready = true));
+  const fired = piece.fire("inc");
+  await world.run();
+  await world.serve({ events: [fired], writes: { count: set(1) } });
+  expect(fired.outcome).toEqual({ kind: "consequenced" });
+  await expect(fired.result()).rejects.toMatchObject({ code: "unauthorized" });
+  const failed = piece.fire("inc");
+  await world.run();
+  await world.serve({ events: [failed], status: "errored", error: "closed" });
+  expect(failed.outcome).toMatchObject({ kind: "errored", reason: "closed" });
+  expect([his.state.value.state, ready, piece.get("count").value]).toEqual([
+    "denied",
+    false,
+    undefined,
+  ]);
+  expect([his.outstanding, his.queued, world.errors]).toEqual([0, 0, []]);
+});
+
+test("[CL-D23] an end that came while its sender was away is learned when it is back", async () => {
+  const { world, ben, piece, grant } = await setup();
+  await grant({ streams: { [world.stream("inc")]: { "*": "APPEND" } } });
+  const fired = piece.fire("inc");
+  await world.run();
+  ben.disconnect();
+  await world.run();
+  await world.serve({ events: [fired], writes: { count: set(1) } });
+  expect(fired.outcome).toBeUndefined();
+  ben.reconnect();
+  await world.run();
+  expect(fired.outcome).toEqual({ kind: "consequenced" });
+});
+
+test("[CL-D23] a sender that is let in shows the space and reads the results", async () => {
+  const { world, ben, his, piece, grant } = await setup();
+  await grant({ streams: { [world.stream("inc")]: { "*": "APPEND" } } });
+  const fired = piece.fire("inc");
+  await world.run();
+  await world.serve({ events: [fired], writes: { count: set(1) } });
+  await grant({
+    [ben.whoami.principal]: "READ",
+    streams: { [world.stream("inc")]: { "*": "APPEND" } },
+  });
+  await world.clock.advance(capMs);
+  await his.ready;
+  expect(piece.get("count").value).toBe(1);
+  const result = fired.result();
+  await world.run();
+  expect(await result).toEqual({});
+});
+
 test("[CL-N5] a client that stops leaves no question about a denied space behind", async () => {
   const { world, ben, asked } = await setup();
   ben.drop();

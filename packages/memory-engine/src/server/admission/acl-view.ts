@@ -3,10 +3,12 @@ import {
   aclLevel,
   AclSchema,
   AuthorizationError,
+  mayAppend,
   ProtocolError,
   SPACE_SCOPE_KEY,
   type Acl,
   type AclLevel,
+  type DocId,
   type JsonValue,
   type Principal,
   type Seq,
@@ -85,4 +87,9 @@ export function deniedBy(
     `${principal} may not ${what} in ${space} as of access list revision ${state.revision}`,
     { permanentEvidence: true, aclRevision: state.revision },
   );
+}
+
+/** Whether the list names a stream that the principal may append to without writing the space. */
+export function mayAppendSomewhere(acl: Acl, principal: Principal): boolean {
+  return Object.keys(acl.streams ?? {}).some((id) => mayAppend(acl, principal, id as DocId));
 }

@@ -53,7 +53,8 @@ export function frameFor(channel: Channel, flush: FlushState): ReadyFrame | unde
     channel.gone.size === 0 &&
     channel.entryNews.size === 0 &&
     frontiers.length === 0 &&
-    !flush.watermarkMoved &&
+    // That the space goes on is no news for one who may not read it.
+    (channel.kind === "sender" || !flush.watermarkMoved) &&
     !channel.owed;
   if (idle) return undefined;
   const text = frameText({

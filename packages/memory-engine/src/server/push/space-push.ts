@@ -16,7 +16,7 @@ import {
   type Watch,
 } from "@tidemark/protocol";
 import type { Engine } from "../../engine-types.js";
-import type { AclView } from "../admission/acl-view.js";
+import { mayAppendSomewhere, type AclView } from "../admission/acl-view.js";
 import type { ServerPolicy } from "../policy.js";
 import type { Channel } from "../space/channel.js";
 import type { ServerCounters } from "../stats.js";
@@ -133,6 +133,13 @@ export class SpacePush {
     this.#deps.onDemand("watch");
     this.schedule();
     return resumed;
+  }
+
+  /** Tells a session that may append and not read how its own events end, and nothing else. */
+  listen(channel: Channel, events: readonly EventRef[]): void {
+    for (const { stream, eventId } of events) this.#waiting.ask(channel, stream, eventId);
+    this.#channels.add(channel);
+    this.schedule();
   }
 
   /** Replaces what a session watches; its next frame carries the first sights. */
@@ -293,7 +300,9 @@ export class SpacePush {
   #enforceAcl(): void {
     const { acl } = this.#deps.acl.current();
     for (const channel of this.#channels) {
-      if (mayRead(acl, channel.session.principal)) continue;
+      const { principal } = channel.session;
+      if (mayRead(acl, principal)) continue;
+      if (channel.kind === "sender" && mayAppendSomewhere(acl, principal)) continue;
       channel.sink.revoked(channel, "the access list no longer lets this session read the space");
     }
   }

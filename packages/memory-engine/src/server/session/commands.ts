@@ -8,6 +8,7 @@ import {
   type AclLevel,
   type AppendRequest,
   type CommitMessage,
+  type EventRef,
   type LogoutMessage,
   type SpaceCloseMessage,
   type SpaceCreateMessage,
@@ -15,10 +16,10 @@ import {
   type SpaceOpenMessage,
   type WatchSetMessage,
 } from "@tidemark/protocol";
-import { deniedBy } from "../admission/acl-view.js";
+import { deniedBy, mayAppendSomewhere } from "../admission/acl-view.js";
 import type { Envelope } from "../admission/envelope.js";
 import { checkGenesis } from "../admission/genesis.js";
-import { Channel } from "../space/channel.js";
+import { Channel, type ChannelKind } from "../space/channel.js";
 import type { Admitted, Outcome } from "../space/intake.js";
 import {
   appendRequest,
@@ -127,19 +128,12 @@ export class SpaceCommands {
     this.flush();
     const { req, space, watches, cursor, events } = message;
     const core = this.#existing(space);
-    const level = this.#readLevel(core);
-    const { maxOpenSpaces } = this.#host.policy;
-    if (!this.#channels.has(space) && this.#channels.size >= maxOpenSpaces) {
-      throw new LimitError(`this session has ${maxOpenSpaces} spaces open; close one first`, {
-        limit: "open spaces",
-        max: maxOpenSpaces,
-      });
-    }
+    this.#makeRoom(space);
     this.#drop(space);
     core.refresh();
-    const channel = new Channel(space, this.#identity, this.#connection);
+    const level = this.#openLevel(core, events ?? []);
+    const channel = this.#channel(core, "reader");
     const resumed = core.push.open(channel, watches, cursor, events ?? []);
-    this.#channels.set(space, { core, channel });
     const { engine } = core;
     this.#connection.answer<"space.open">(req, {
       seq: engine.head(),
@@ -150,6 +144,39 @@ export class SpaceCommands {
     });
     core.sessionsChanged();
     return undefined;
+  }
+
+  /**
+   * Refuses who may not read. One who may append somewhere is told the ends of its own events all the
+   * same: they are its own, and a sender learns how its event ended (R21, seed 000 §4).
+   */
+  #openLevel(core: SpaceCore, events: readonly EventRef[]): AclLevel {
+    try {
+      return this.#readLevel(core);
+    } catch (error) {
+      if (mayAppendSomewhere(core.acl.current().acl, this.#identity.principal)) {
+        core.push.listen(this.#channel(core, "sender"), events);
+        core.sessionsChanged();
+      }
+      throw error;
+    }
+  }
+
+  #channel(core: SpaceCore, kind: ChannelKind): Channel {
+    const { space } = core;
+    const channel = new Channel(space, this.#identity, this.#connection, kind);
+    this.#channels.set(space, { core, channel });
+    return channel;
+  }
+
+  /** @throws LimitError where the session has as many spaces open as it may. */
+  #makeRoom(space: SpaceId): void {
+    const { maxOpenSpaces } = this.#host.policy;
+    if (this.#channels.has(space) || this.#channels.size < maxOpenSpaces) return;
+    throw new LimitError(`this session has ${maxOpenSpaces} spaces open; close one first`, {
+      limit: "open spaces",
+      max: maxOpenSpaces,
+    });
   }
 
   #watch({ req, space, watches }: WatchSetMessage): undefined {

@@ -43,6 +43,12 @@ export function eventKeyOf(stream: DocId, eventId: EventId): string {
 }
 
 /**
+ * What a channel tells: the space as the session watches it, or, to one that may append and not read,
+ * the ends of its own events alone.
+ */
+export type ChannelKind = "reader" | "sender";
+
+/**
  * One session's view of one space over one connection. It dies with the connection: what a socket
  * was sent says nothing about what its successor holds (field fault SY-07).
  */
@@ -51,6 +57,7 @@ export class Channel {
   readonly session: SessionIdentity;
   readonly actor: Actor;
   readonly sink: ChannelSink;
+  readonly kind: ChannelKind;
   readonly tracked = new Map<InstanceKey, TrackedRow>();
   readonly outstanding = new Map<string, OutstandingEvent>();
   /** States to tell with the next frame, by event. */
@@ -71,10 +78,16 @@ export class Channel {
   closed = false;
   #share: DemandShare | undefined;
 
-  constructor(space: SpaceId, session: SessionIdentity, sink: ChannelSink) {
+  constructor(
+    space: SpaceId,
+    session: SessionIdentity,
+    sink: ChannelSink,
+    kind: ChannelKind = "reader",
+  ) {
     this.space = space;
     this.session = session;
     this.sink = sink;
+    this.kind = kind;
     this.actor = { user: session.principal, session: session.sessionId };
   }
 
@@ -142,8 +155,9 @@ export class Channel {
     this.owed = false;
   }
 
-  /** Forgets what the session holds: its next frame tells everything. */
+  /** Forgets what the session holds: its next frame tells everything. A sender holds nothing. */
   restart(): void {
+    if (this.kind === "sender") return;
     this.reset = true;
     this.owed = true;
     this.gone.clear();
