@@ -342,6 +342,34 @@ test("[RT-E9] an echo of a node whose document is not held waits for it", async 
   expect(space.stored(data)).toMatchObject({ pending: true });
 });
 
+test("[RT-E10] a schema that a built-in does not take is refused as the pattern is built, by its name", () => {
+  // As JavaScript may: the types refuse it where it is written in place.
+  const options = { title: "t", schema: z.object({ n: z.number() }) };
+  const built = {
+    sqliteQuery: () => sqliteQuery("node", () => ({ statement: "select 1 as n" }), options),
+    generateText: () =>
+      generateText(
+        "node",
+        () => ({ model: "m", messages: [{ role: "user", content: "hi" }] }),
+        options,
+      ),
+  };
+  for (const [builtIn, node] of Object.entries(built)) {
+    const made = pattern({ id: builtIn, version: "1", build: () => ({ node: node() }) });
+    let thrown: unknown;
+    try {
+      listNodes(made);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toMatchObject({
+      code: "pattern",
+      details: { patternId: builtIn, node: "node" },
+    });
+    expect(String(thrown)).toContain(`${builtIn}("node") takes no schema`);
+  }
+});
+
 test("[RT-E10] a schema of the answer types the node and goes along with the request", async () => {
   const Person = z.object({ name: z.string(), age: z.number().optional() });
   const people = pattern({

@@ -164,13 +164,13 @@ const throwing = pattern({
   },
 });
 
-test("[RT-H3] an abort is an error, also where the pattern catches it", async () => {
+test("[RT-H3] an abort is an error in the pattern's own words, also where the pattern catches it", async () => {
   const space = createTestSpace();
   const piece = space.start(throwing);
 
   expect(await space.fire(idOf(piece, "quit"))).toMatchObject({
     kind: "errored",
-    error: { code: "aborted", details: { reason: "not today" } },
+    error: { code: "aborted", message: "not today", details: { reason: "not today" } },
   });
   expect(space.sealed).toEqual([]);
 });

@@ -48,13 +48,17 @@ export function fetchData(
   return effect("fetchData", name, request, options);
 }
 
-/** A node whose value a language model writes: the whole text, once it is settled. As {@link fetchData}. */
+/**
+ * A node whose value a language model writes: the whole text, once it is settled. As {@link fetchData}.
+ *
+ * @throws PatternError for a `schema` too.
+ */
 export function generateText(
   name: string,
   request: RequestSource<TextRequest>,
   options: EffectOptions = {},
 ): Effect<string> {
-  return effect("generateText", name, request, options);
+  return effect("generateText", name, request, withoutSchema("generateText", name, options));
 }
 
 /** A node whose value a language model makes, to a schema. As {@link fetchData}. */
@@ -66,13 +70,17 @@ export function generateObject<S extends ZodType>(
   return effect("generateObject", name, request, options);
 }
 
-/** A node whose value are the rows of a read-only query of the space's database. As {@link fetchData}. */
+/**
+ * A node whose value are the rows of a read-only query of the space's database. As {@link fetchData}.
+ *
+ * @throws PatternError for a `schema` too.
+ */
 export function sqliteQuery<Row extends Readonly<Record<string, JsonValue>>>(
   name: string,
   request: RequestSource<QueryRequest>,
   options: EffectOptions = {},
 ): Effect<readonly Row[]> {
-  return effect("sqliteQuery", name, request, options);
+  return effect("sqliteQuery", name, request, withoutSchema("sqliteQuery", name, options));
 }
 
 function effect<T>(
@@ -93,6 +101,16 @@ function effect<T>(
     ...words,
   });
   return cellHandle(build.ref(node));
+}
+
+/**
+ * The types know no schema here, JavaScript may give one all the same: it would stand in the request, and every
+ * answer would blame that.
+ */
+function withoutSchema(builtIn: BuiltInName, node: string, options: EffectOptions): EffectOptions {
+  if (!("schema" in options) || options.schema === undefined) return options;
+  const message = `${builtIn}("${node}") takes no schema: leave the option out, its answer is not checked against one`;
+  throw new PatternError(message, { patternId: requireBuild(builtIn).patternId, node });
 }
 
 /** What performers check an answer by. @throws PatternError for a schema that JSON Schema cannot say */

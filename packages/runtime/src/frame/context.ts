@@ -114,9 +114,14 @@ export function linkValueOf(handle: Value<unknown> | Stream<never>): JsonValue {
   return toLinkValue(linkOfRef(handle[REF]));
 }
 
-/** @throws AbortError always; the run remembers, whatever its code catches. */
+/**
+ * The reason is the message: whoever is shown how the event ended reads it as the pattern wrote it, as the
+ * message of a throw. That it was an abort is the error's code.
+ *
+ * @throws AbortError always; the run remembers, whatever its code catches.
+ */
 export function abortRun(event: EventScope, reason: string): never {
-  const error = new AbortError(`the handler aborted its transaction: ${reason}`, { reason });
+  const error = new AbortError(reason === "" ? "the handler aborted" : reason, { reason });
   event.tx.abort(error);
   throw error;
 }
