@@ -22,7 +22,11 @@ export function PayloadForm(props: {
     submitted.preventDefault();
     const read = readDraft(fields, draft);
     setProblems(read.ok ? {} : read.problems);
-    if (!read.ok) return;
+    if (!read.ok) {
+      // What became of the last one is no word on this one.
+      setEvent((last) => (last?.outcome === undefined ? last : undefined));
+      return;
+    }
     setEvent(props.fire(read.payload));
     setDraft(emptyDraft(fields));
     acted();
@@ -48,7 +52,7 @@ export function PayloadForm(props: {
         <button type="submit" class="button">
           {fields.length === 0 ? props.title : "Send"}
         </button>
-        <OutcomeLine event={event} />
+        <OutcomeLine event={event} troubleOnly={Object.keys(problems).length > 0} />
       </div>
     </form>
   );

@@ -5,11 +5,16 @@ import { useObservable } from "../live/use-live.js";
 import { outcomeLine, type Progress } from "./outcome-words.js";
 
 /** What became of the last thing that was done with a form or a button. */
-export function OutcomeLine(props: { readonly event: FiredEvent | undefined }) {
+export function OutcomeLine(props: {
+  readonly event: FiredEvent | undefined;
+  /** Something else asks for attention: only what went wrong is said beside it. */
+  readonly troubleOnly?: boolean;
+}) {
   const { client } = useTab();
   const online = useObservable(client.status).state === "online";
   const progress = useProgress(props.event);
-  const line = progress === undefined ? undefined : outcomeLine(progress, online);
+  const known = progress === undefined ? undefined : outcomeLine(progress, online);
+  const line = props.troubleOnly === true && known?.tone !== "bad" ? undefined : known;
   return (
     <p class={`outcome outcome-${line?.tone ?? "good"}`} role="status" aria-live="polite">
       {line?.text}

@@ -77,28 +77,30 @@ function ObjectView(props: {
 function TableView({ table, more }: { readonly table: TableRows; readonly more: number }) {
   return (
     <>
-      <table class="value-table">
-        <thead>
-          <tr>
-            {table.columns.map((column) => (
-              <th key={column} scope="col">
-                {spoken(column)}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {table.rows.map((row, at) => (
-            <tr key={at}>
-              {row.map((part, column) => (
-                <td key={column}>
-                  <ValueView value={part} />
-                </td>
+      <div class="value-scroll">
+        <table class="value-table">
+          <thead>
+            <tr>
+              {table.columns.map((column) => (
+                <th key={column} scope="col">
+                  {spoken(column)}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {table.rows.map((row, at) => (
+              <tr key={at}>
+                {row.map((part, column) => (
+                  <td key={column}>
+                    <ValueView value={part} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
       {more > 0 && <p class="quiet">and {more} more</p>}
     </>
   );

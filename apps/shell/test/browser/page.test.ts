@@ -87,7 +87,27 @@ test("a form says what is missing, and what became of what it sent", async () =>
   await form.getByLabel("Option").fill("Soup");
   await form.getByRole("button").click();
   await form.getByText("Done.").waitFor();
+  await form.getByLabel("Option").press("Enter");
+  await form.getByText("Please fill this in.").waitFor();
+  expect(await form.getByText("Done.").count()).toBe(0);
   await pollOn(page).mine("Soup");
+  await ana.close();
+});
+
+test("at 360 px a long option without a space breaks no header of a table", async () => {
+  const ana = await stage.person({ viewport: { width: 360, height: 740 } });
+  const page = await stage.tab(ana);
+  const long = "Pneumonoultramicroscopicsilicovolcanoconiosis".padEnd(70, "s");
+  await pollOn(page).button("Soup").waitFor();
+  await page.getByPlaceholder("Add an option").fill(long);
+  await page.keyboard.press("Enter");
+  await pollOn(page).button(long).click();
+  await pollOn(page).settled();
+  await page.getByText("Everything in this piece").click();
+  const votes = page.getByRole("columnheader", { name: "Votes" });
+  await votes.waitFor();
+  await shot(page, "long-option");
+  expect(await votes.evaluate(linesOf)).toBe(1);
   await ana.close();
 });
 
@@ -100,7 +120,7 @@ test("a link that leads nowhere says so kindly", async () => {
   await ana.close();
 });
 
-test("who loses access is told, and sees nothing further", async () => {
+test("who loses access is told, sees nothing further, and is back by itself when it is given again", async () => {
   const ana = await stage.person();
   const page = await stage.tab(ana);
   await pollOn(page).button("Soup").waitFor();
@@ -118,6 +138,8 @@ test("who loses access is told, and sees nothing further", async () => {
   await everybody.selectOption({ label: "may not see it" });
   await page.getByRole("heading", { name: "This space is no longer shared with you" }).waitFor();
   expect(await page.locator(".option").count()).toBe(0);
+  await everybody.selectOption({ label: "may only look" });
+  await pollOn(page).button("Soup").waitFor();
   await Promise.all([ana.close(), owner.close()]);
 });
 
@@ -151,4 +173,11 @@ async function tabTo(page: Page, text: string): Promise<void> {
 function outlineOfFocus(): string {
   const { activeElement } = document;
   return activeElement === null ? "0px" : getComputedStyle(activeElement).outlineWidth;
+}
+
+/** How many lines the text of an element takes. */
+function linesOf(element: Element): number {
+  const range = document.createRange();
+  range.selectNodeContents(element);
+  return range.getClientRects().length;
 }
