@@ -31,7 +31,7 @@ import {
   referenceRun,
   type ReferenceWrite,
 } from "./reference.js";
-import { keysIn, type SeenEntry, Sends } from "./sends.js";
+import { asLogged, keysIn, type SeenEntry, Sends } from "./sends.js";
 
 /** Says what does not hold. */
 export type Complain = (rule: string, what: string) => void;
@@ -244,7 +244,7 @@ export class Oracle {
   /** Every send of a run is an entry of the run's own commit, in order, and every entry there was sent (LT1). */
   #judgeSends(commit: AcceptedCommit, succeeded: readonly SeenEntry[]): void {
     const sends = new Sends(commit.appends.map((entry) => this.#entries.get(placeOf(entry))));
-    for (const { entry, handler, payload, piece } of succeeded) {
+    for (const { entry, handler, payload, piece } of asLogged(succeeded, this.#lines(commit))) {
       if (payload === undefined) continue;
       const run = { payload, who: undefined, key: "", get: initialOf };
       for (const send of referenceRun(handler, run).sends) {
@@ -265,11 +265,7 @@ export class Oracle {
   #asRun(commit: AcceptedCommit, succeeded: readonly SeenEntry[]): readonly SeenEntry[] {
     const own = succeeded.filter(({ entry }) => entry.seq === commit.seq);
     if (own.length === 0 || own.length === succeeded.length) return succeeded;
-    const lineOf = ({ piece, payload }: SeenEntry): number => {
-      const log = nodeIdFor(piece, "log");
-      const lines = commit.changes.flatMap(({ id, op }) => (id === log ? keysIn(op) : []));
-      return lines.indexOf(payload?.k ?? "");
-    };
+    const lineOf = this.#lines(commit);
     const placed = succeeded.map((seen) => [seen, lineOf(seen)] as const);
     const at = new Map(placed);
     const arrived = succeeded.filter(({ entry }) => entry.seq !== commit.seq);
@@ -283,6 +279,15 @@ export class Oracle {
       run.splice(next < 0 ? run.length : next, 0, copy);
     }
     return run;
+  }
+
+  /** Where a run's line stands among those that a commit adds to the log of its piece; below zero where it has none. */
+  #lines({ changes }: AcceptedCommit): (seen: SeenEntry) => number {
+    return ({ piece, payload }) => {
+      const log = nodeIdFor(piece, "log");
+      const lines = changes.flatMap(({ id, op }) => (id === log ? keysIn(op) : []));
+      return lines.indexOf(payload?.k ?? "");
+    };
   }
 
   #end(

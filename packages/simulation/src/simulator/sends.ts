@@ -38,6 +38,25 @@ export class Sends {
   }
 }
 
+/**
+ * Entries in the order in which their runs were sealed, as the lines of the log tell it. What a run sent itself is known
+ * by its payload once the sender's turn has been: whoever takes an entry says so before the next.
+ */
+export function* asLogged(
+  entries: readonly SeenEntry[],
+  lineOf: (entry: SeenEntry) => number,
+): Generator<SeenEntry> {
+  const waiting = new Set(entries);
+  while (waiting.size > 0) {
+    const known = [...waiting].filter(({ payload }) => payload !== undefined);
+    const [first, ...others] = known;
+    if (first === undefined) return;
+    const next = others.reduce((best, each) => (lineOf(each) < lineOf(best) ? each : best), first);
+    waiting.delete(next);
+    yield next;
+  }
+}
+
 /** The events that an operation on a log has lines of. */
 export function keysIn(op: ValueOperation): readonly string[] {
   if (op.op === "delete") return [];
