@@ -116,7 +116,8 @@ export function selectorProblem(
     if (nodes > limits.maxNodes) return { path, reason: `more than ${limits.maxNodes} nodes` };
     const parts = partsOf(place);
     if (typeof parts === "string") return { path, reason: parts };
-    stack.push(...parts);
+    // One by one: a hostile number of them does not fit into a call's arguments.
+    for (const part of parts) stack.push(part);
   }
   return undefined;
 }

@@ -180,3 +180,45 @@ test("[PR-W9] parsing never throws: noise, damaged messages and JSON of any kind
     { numRuns: 1500 },
   );
 });
+
+const malformed = Array.from({ length: 200_000 }, () => ({}));
+const append = { localSeq: 1, stream, entry: { eventId: "e1", payload: 1 } };
+const commit = { localSeq: 1, reads: [], ops: [] };
+const open = { type: "space.open", req: 1, space, watches: [] };
+
+test.each([
+  ["watches", { ...open, watches: malformed }],
+  ["events", { ...open, events: malformed }],
+  ["keys of a selector", { ...open, watches: [watchOfKeys(malformed)] }],
+  ["reads", { type: "commit", req: 1, space, commit: { ...commit, reads: malformed } }],
+  ["operations", { type: "commit", req: 1, space, commit: { ...commit, ops: malformed } }],
+  [
+    "steps of a patch",
+    {
+      type: "commit",
+      req: 1,
+      space,
+      commit: { ...commit, ops: [{ op: "patch", id: "node:a", value: malformed }] },
+    },
+  ],
+  [
+    "injected keys",
+    {
+      type: "append",
+      req: 1,
+      space,
+      append: { ...append, entry: { ...append.entry, runtimeInjectedEventKeys: malformed } },
+    },
+  ],
+])(
+  "[PR-W9] more malformed %s than a call has arguments are refused by the first",
+  (_what, message) => {
+    expect(refusal(JSON.stringify(message))).toBeInstanceOf(ProtocolError);
+  },
+);
+
+/** A watch whose selector names a key for each part. */
+function watchOfKeys(parts: readonly unknown[]): Bag {
+  const selector = { kind: "object", keys: { ...parts } };
+  return { id: "w", root: { id: "piece:a" }, selector };
+}
