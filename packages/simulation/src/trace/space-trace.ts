@@ -21,6 +21,8 @@ interface Way {
   coming: Pos | undefined;
   /** The run that ended has passed the last gate before its seal. */
   sealing: boolean;
+  /** Entries that are queued still where a wave wrote nothing, or are drained again. */
+  kept: readonly Pos[];
   /** Bodies that have begun and not ended, the first first; one may outlive its tenure. */
   readonly bodies: { readonly key: string; readonly tenure: number | undefined }[];
 }
@@ -80,7 +82,7 @@ export class SpaceTrace {
   #way(process: string): Way {
     const known = this.#ways.get(process);
     if (known !== undefined) return known;
-    const way: Way = { activating: false, coming: undefined, sealing: false, bodies: [] };
+    const way: Way = { activating: false, coming: undefined, sealing: false, kept: [], bodies: [] };
     this.#ways.set(process, way);
     return way;
   }
@@ -172,6 +174,10 @@ export class SpaceTrace {
       (entry) => isPending(entry) && entry.event === event,
     );
     const flying = inFlight(follower.tenure(process) ?? NOTHING);
+    const way = this.#way(process);
+    const kept = named.find(({ pos }) => way.kept.includes(pos));
+    way.kept = way.kept.filter((pos) => pos !== kept?.pos);
+    if (kept !== undefined) return;
     const entry = named.find(({ pos }) => !flying.has(pos)) ?? named[0];
     if (entry === undefined) {
       follower.depart({ do: "drain", process, pos: 0 }, `${event} is no pending entry`);
@@ -362,7 +368,14 @@ export class SpaceTrace {
     else if (tenure.closing !== undefined) {
       const falls = tenure.closing.contributions.filter(({ pos }) => pos > 0).map(({ pos }) => pos);
       follower.act({ do: "commit", process, falls, writes: false, sent: [] });
+      if (tenure.closing.contributions.length === 0) this.#keep(process, tenure.queue);
     }
+  }
+
+  /** A wave of a request that is selected already has nothing to write, and takes nothing back; or it does, and says so. */
+  #keep(process: string, queue: readonly Pos[]): void {
+    for (const pos of queue) this.follower.act({ do: "drain", process, pos });
+    this.#way(process).kept = queue;
   }
 
   #duplicate({ stream, event }: Seen<"duplicate">): void {
