@@ -148,6 +148,7 @@ function startCore(given: ToolshedOptions): Core {
     host,
     clock,
     spaces: stores.list(),
+    onTakeover: (space, from) => log("info", "takeover", { space, from }),
     onError: (space, error) => log("error", "store-failed", { space, error: describeError(error) }),
   });
   return {

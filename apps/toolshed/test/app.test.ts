@@ -54,6 +54,14 @@ test("[TS-R2] an unknown route of the API is an error in JSON, never the page", 
   ]);
 });
 
+test("[TS-R5] the socket's path says over plain HTTP that it wants an upgrade", async () => {
+  for (const method of ["GET", "POST"]) {
+    const response = await appWith().request("/api/storage/memory", { method });
+    expect([response.status, response.headers.get("upgrade")]).toEqual([426, "websocket"]);
+    expect(await response.json()).toMatchObject({ error: "upgrade-required" });
+  }
+});
+
 test("[TS-R3] the page is asked for anew each time and its assets are kept, under a policy of its own", async () => {
   const page = await appWith().request("/");
   expect(await page.text()).toBe("<p>shell</p>");

@@ -31,11 +31,13 @@ test.each([
   [["--port", "70000"], {}, "--port (PORT) is 0 to 65535"],
   [["--port", "soon"], {}, "--port (PORT) is a number"],
   [[], { PORT: "1.5" }, "--port (PORT) is a whole number"],
+  [[], { PORT: "" }, "--port (PORT) is a number, and is empty"],
+  [["--port", " "], { PORT: "8000" }, "--port (PORT) is a number, and is empty"],
   [["--durability", "best"], {}, "--durability (DURABILITY) is normal or full"],
   [["--data-dir", ""], {}, "--data-dir (DATA_DIR) is a path"],
   [["--bogus"], {}, "--bogus"],
   [["stray"], {}, "stray"],
-])("%j with %j is refused in words that name it", (argv, env, words) => {
+])("[TS-T2] %j with %j is refused in words that name it", (argv, env, words) => {
   const request = readConfig(argv, env);
   expect(request.kind).toBe("invalid");
   expect(request.kind === "invalid" && request.problems.join(" ")).toContain(words);
@@ -46,6 +48,7 @@ test("--help teaches every option and runs nothing", () => {
   expect(request.kind === "help" && request.text).toMatch(
     /--port.*PORT[\s\S]*--data-dir.*DATA_DIR/u,
   );
+  expect(request.kind === "help" && request.text).toContain("there and empty is refused");
 });
 
 test("a flush deadline that does not parse keeps the bound and warns", () => {

@@ -72,7 +72,7 @@ test("a graceful end releases the leases: the next process serves at once", asyn
   });
 });
 
-test("of two on one folder the second stands by, and takes over when the first is killed", async () => {
+test("[TS-S1] of two on one folder the second stands by, and takes over when the first is killed", async () => {
   const first = await processes.start({ env: SHORT_LEASE }).listening();
   const demo = await first.demo();
   const ana = processes.person(() => first, demo);
@@ -94,6 +94,12 @@ test("of two on one folder the second stands by, and takes over when the first i
   expect(await after.settled).toEqual({ kind: "consequenced" });
   expect(await activeSpaces(second.url)).toBe(1);
   expect(ben.poll.get("votes").value).toEqual({ [ana.did]: "Soup", [ben.did]: "Salad" });
+  const line = await second.output.waitFor(/"message":"takeover"/u);
+  expect(JSON.parse(line)).toMatchObject({
+    level: "info",
+    space: demo.space,
+    from: expect.stringContaining("toolshed"),
+  });
 });
 
 async function activeSpaces(url: string): Promise<number> {

@@ -44,6 +44,14 @@ async function dial(url = toolshed.socketUrl) {
   };
 }
 
+test("[TS-R5] a plain request of the socket's path is answered whole, and the socket stands beside it", async () => {
+  const response = await fetch(toolshed.socketUrl.replace(/^ws/u, "http"));
+  expect([response.status, response.headers.get("upgrade")]).toEqual([426, "websocket"]);
+  expect(await response.json()).toMatchObject({ error: "upgrade-required" });
+  const { socket } = await dial();
+  socket.close();
+});
+
 test.each([
   ["text that is no JSON", "{"],
   ["a message of no known type", '{"type":"become-admin","req":1}'],

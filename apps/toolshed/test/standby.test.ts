@@ -13,6 +13,7 @@ let warmed: number;
 let active: boolean;
 let notice: () => void;
 let errors: unknown[];
+let told: unknown[];
 let broken: boolean;
 
 beforeEach(() => {
@@ -22,6 +23,7 @@ beforeEach(() => {
   warmed = 0;
   active = false;
   errors = [];
+  told = [];
   broken = false;
 });
 
@@ -40,7 +42,14 @@ function watch() {
     },
   } as unknown as MemoryServer;
   const host = { holder: "me", isActive: () => active, warm: () => void (warmed += 1) };
-  return watchRivals({ memory, host, clock, spaces: [SPACE], onError: (_, e) => errors.push(e) });
+  return watchRivals({
+    memory,
+    host,
+    clock,
+    spaces: [SPACE],
+    onTakeover: (space, from) => told.push([space, from]),
+    onError: (_, e) => errors.push(e),
+  });
 }
 
 function current() {
@@ -48,13 +57,21 @@ function current() {
   return { ...lease, live: lease.expiresAt > clock.now() };
 }
 
-test("when the holder is gone, a space that somebody has open is taken over", async () => {
+test("[TS-S1] when the holder is gone, a space that somebody has open is taken over, and that is said", async () => {
   watch();
   await clock.advance(TTL_MS / 2);
-  expect(warmed).toBe(0);
+  expect([warmed, told]).toEqual([0, []]);
   await clock.advance(TTL_MS);
-  expect(warmed).toBe(1);
+  expect([warmed, told]).toEqual([1, [[SPACE, "rival"]]]);
   expect(clock.pendingTimers()).toBe(0);
+});
+
+test("[TS-S1] a space that is served here before its timer is out was taken over all the same", async () => {
+  watch();
+  await clock.advance(TTL_MS / 2);
+  [lease, active] = [undefined, true];
+  await clock.advance(TTL_MS);
+  expect([warmed, told]).toEqual([0, [[SPACE, "rival"]]]);
 });
 
 test("while the holder renews, nothing is tried", async () => {
@@ -71,7 +88,7 @@ test("a space that nobody needs is left alone, and looked at again when somebody
   sessions = 0;
   watch();
   await clock.advance(2 * TTL_MS);
-  expect(warmed).toBe(0);
+  expect([warmed, told]).toEqual([0, []]);
   expect(clock.pendingTimers()).toBe(0);
   lease = { holder: "rival", expiresAt: clock.now() + TTL_MS, live: true };
   sessions = 1;

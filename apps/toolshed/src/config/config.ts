@@ -49,6 +49,8 @@ const HELP = `toolshed: a Tidemark server on an embedded store
   --no-demo            no demo space                              DEMO=false
   --help               this text
 
+A variable of these that is there and empty is refused; leave it out for what stands in parentheses.
+
 Two processes may share a data folder: each space is served by the one that holds its lease, the other
 stands by. SERVER_EXECUTION_FLUSH_DEADLINE_MS tunes how long a wave may run before it is flushed (${DEFAULT_FLUSH_DEADLINE_MS}),
 SERVER_EXECUTION_LEASE_TTL_MS how long the lease of a process that died stands (${DEFAULT_LEASE_TTL_MS}),
@@ -68,11 +70,14 @@ What patterns may reach, by variables alone (lists have commas between):
   DATABASES_DIR     databases for queries, SPACE/NAME.sqlite                               (DATA_DIR/databases)
   SERVER_EXECUTION_MAX_OUTSTANDING_EFFECTS, SERVER_EXECUTION_EGRESS_RATE_PER_S             (16, no pacing)`;
 
-const port = z.coerce
-  .number({ message: "is a number" })
+const PortSchema = z.coerce
+  .number<string>({ message: "is a number" })
   .int("is a whole number")
   .min(0, "is 0 to 65535")
   .max(65_535, "is 0 to 65535");
+
+/** A variable that a script left empty is a mistake; coerced, it would be 0 and take any port. */
+const port = z.string().trim().min(1, "is a number, and is empty").pipe(PortSchema);
 
 const ConfigSchema = z.object({
   host: z.string().min(1, "is an address"),

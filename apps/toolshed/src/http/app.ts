@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { extname, join, normalize, sep } from "node:path";
 import { Hono } from "hono";
 import { METRICS_CONTENT_TYPE } from "../metrics/exposition.js";
+import { SOCKET_PATH } from "../socket/accept-sockets.js";
 
 /** What the HTTP side asks the server for. */
 export interface HttpSources {
@@ -35,6 +36,13 @@ const PAGE_HEADERS = {
 /** Figures are of the moment: no cache between keeps them. */
 const METRICS_HEADERS = { "content-type": METRICS_CONTENT_TYPE, "cache-control": "no-store" };
 
+/** What a person, or a proxy that drops the upgrade, is told at the socket's path (RFC 9110, 15.5.22). */
+const UPGRADE_REQUIRED = {
+  error: "upgrade-required",
+  message: "this path speaks the wire protocol over WebSocket; connect to it with a client",
+};
+const UPGRADE_HEADERS = { upgrade: "websocket", connection: "upgrade" };
+
 /** The routes beside the socket: health, statistics, metrics, what this server is, and the shell's pages. */
 export function createApp(sources: HttpSources): Hono {
   const app = new Hono();
@@ -45,6 +53,7 @@ export function createApp(sources: HttpSources): Hono {
   app.get("/api/health/stats", (c) => c.json(sources.stats() as object));
   app.get("/metrics", (c) => c.body(sources.metrics(), 200, METRICS_HEADERS));
   app.get("/api/meta", (c) => c.json(sources.meta() as object));
+  app.all(SOCKET_PATH, (c) => c.json(UPGRADE_REQUIRED, 426, UPGRADE_HEADERS));
   app.all("/api/*", (c) => c.json({ error: "not-found", path: c.req.path }, 404));
   app.get("*", async (c) => {
     const page = await readShell(sources.shellDir, c.req.path);

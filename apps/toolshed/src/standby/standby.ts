@@ -12,6 +12,8 @@ export interface StandbyOptions {
   readonly clock: Clock;
   /** The stores there are at the start. */
   readonly spaces: Iterable<SpaceId>;
+  /** Called where a space is served here from now on, after the lease of this holder. */
+  readonly onTakeover: (space: SpaceId, from: string) => void;
   /** Called for a store that cannot be looked at. */
   readonly onError: (space: SpaceId, error: unknown) => void;
 }
@@ -32,14 +34,14 @@ export function watchRivals(options: StandbyOptions): Subscription {
   const look = (space: SpaceId): void => {
     if (closed || timers.has(space)) return;
     try {
-      const delay = rivalExpiry(space, options);
-      if (delay === undefined) return;
+      const rival = rivalOf(space, options);
+      if (rival === undefined) return;
       timers.set(
         space,
-        clock.timer(delay + MARGIN_MS, () => {
+        clock.timer(rival.expiresInMs + MARGIN_MS, () => {
           timers.delete(space);
           look(space);
-          if (!timers.has(space)) takeOver(space, options);
+          if (!timers.has(space)) takeOver(space, rival.holder, options);
         }),
       );
     } catch (error) {
@@ -60,20 +62,29 @@ export function watchRivals(options: StandbyOptions): Subscription {
   };
 }
 
-/** Milliseconds until another holder's live lease runs out, if there is one. */
-function rivalExpiry(space: SpaceId, { memory, host, clock }: StandbyOptions): number | undefined {
+interface Rival {
+  readonly holder: string;
+  readonly expiresInMs: number;
+}
+
+/** Who else holds the space's live lease, and for how long, if anybody does. */
+function rivalOf(space: SpaceId, { memory, host, clock }: StandbyOptions): Rival | undefined {
   if (host.isActive(space)) return undefined;
   const lease = memory.space(space).engine.lease.current();
   if (lease === undefined || !lease.live || lease.holder === host.holder) return undefined;
-  return Math.max(0, lease.expiresAt - clock.now());
+  return { holder: lease.holder, expiresInMs: Math.max(0, lease.expiresAt - clock.now()) };
 }
 
 /** The holder is gone. Whether the space needs anybody is the executor's own criterion. */
-function takeOver(space: SpaceId, { memory, host, onError }: StandbyOptions): void {
+function takeOver(space: SpaceId, from: string, options: StandbyOptions): void {
+  const { memory, host, onTakeover, onError } = options;
   try {
     const served = memory.space(space);
-    if (host.isActive(space)) return;
-    if (served.liveSessions() > 0 || served.engine.entries.backlog()) host.warm(space);
+    const active = host.isActive(space);
+    if (!active && served.liveSessions() === 0 && !served.engine.entries.backlog()) return;
+    onTakeover(space, from);
+    // A notice since the lease ended may have begun the tenure already.
+    if (!active) host.warm(space);
   } catch (error) {
     onError(space, error);
   }
