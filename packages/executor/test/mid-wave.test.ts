@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { nodeIdFor, type DocId } from "@tidemark/protocol";
+import { nodeIdFor, type DocId, type Seq } from "@tidemark/protocol";
 import { createTestServer, type TestClient } from "@tidemark/memory-engine/testing";
 import type { Pattern } from "@tidemark/runtime";
 import { cascade, chain, counter, form, lab } from "./support/patterns.js";
@@ -156,6 +156,37 @@ describe("consequences", () => {
     await other.stop();
     await w.stop();
     rmSync(dir, { recursive: true });
+  });
+
+  test("[EX-M1] what a wave gave back keeps W below it when a later event's body takes it out of the queue", async () => {
+    const w = await raced(form, ["fields"]);
+    await w.write(w.ben, w.piece, "fields", { a: 1, b: 1 });
+    await w.settle();
+    w.t.gates.hold("feed:before-apply");
+    w.t.gates.hold("seal:before", { times: 2 });
+    const e1 = await w.fire(w.owner, w.piece, "bumpA");
+    const e2 = await w.fire(w.owner, w.piece, "step", "later");
+    w.t.gates.release("feed:before-apply");
+    await w.t.run();
+    w.t.gates.release("seal:before");
+    await w.t.run();
+    await w.patch(w.ben, w.piece, "fields", [replace("a", 9)]);
+    // The deadline cuts the cycle: the first one goes back while the second one's body still waits.
+    await w.t.clock.advance(101);
+    await w.t.run();
+    expect(w.entry(w.piece, "bumpA", e1)?.consequenced).toBeUndefined();
+    // Somebody wakes the loop: the body ends within a cycle, which then is at rest.
+    await w.write(w.ben, w.piece, "beside", 1);
+    w.t.gates.release("seal:before");
+    await w.settle();
+    expect(w.value(w.piece, "fields")).toEqual({ a: 11, b: 1 });
+    const { seq } = w.entry(w.piece, "bumpA", e1) ?? { seq: 0 };
+    const commits = w.t.engines.get(w.space)?.commitsSince(0 as Seq) ?? [];
+    const ended = commits.find(({ consequenceOf }) => consequenceOf?.includes(e1))?.seq ?? 0;
+    const before = commits.filter((commit) => commit.seq < ended);
+    expect(before.filter(({ watermark = 0 }) => watermark >= seq)).toEqual([]);
+    expect(w.naming(e2)).toBe(1);
+    await w.stop();
   });
 
   test("[EX-W6] a raced event is never dropped, however often it loses", async () => {

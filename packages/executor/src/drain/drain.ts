@@ -201,6 +201,9 @@ export class Drain {
   #sweep(): number {
     const swept = this.#options.queue.dropQueued((task) => this.#queued.has(task.id));
     for (const task of swept) {
+      // It may have arrived before whatever swept it, where a wave had given it back meanwhile.
+      const place = this.#queued.get(task.id)?.place;
+      if (place !== undefined) this.#lower(place.seq);
       this.#queued.delete(task.id);
       this.#guard.release(task.id);
     }
