@@ -44,7 +44,7 @@ function pathsTouched(
       if (!keys.has(key)) continue;
       const known = paths.get(key);
       if (known === undefined) paths.set(key, [...touchedPaths(change.op)]);
-      else known.push(...touchedPaths(change.op));
+      else for (const path of touchedPaths(change.op)) known.push(path);
     }
   }
   return paths;

@@ -66,7 +66,8 @@ export function linkedNodes(value: JsonValue | undefined): ReadonlySet<DocId> {
     if (link !== undefined) {
       if (link.space === undefined) found.add(link.id);
     } else if (typeof at === "object" && at !== null) {
-      open.push(...(Object.values(at) as JsonValue[]));
+      // One by one: as many as a client may send do not fit into a call's arguments.
+      for (const part of Object.values(at) as JsonValue[]) open.push(part);
     }
   }
   return found;

@@ -125,6 +125,15 @@ export const READ_CASES: readonly EngineCase[] = [
     },
   ],
   [
+    "[ME-R9] a piece's document may hold more values than a call has arguments",
+    (h, { expect }) => {
+      const engine = h.open();
+      const result = Array.from({ length: 200_000 }, (): JsonValue => 0);
+      set(engine, "piece:p", { result: [...result, { "/": { "link@1": { id: "node:c" } } }] });
+      expect(engine.pieceOf(doc("node:c"))).toBe("piece:p");
+    },
+  ],
+  [
     "[ME-R10] inside a view every read is of one moment",
     (h, { expect }) => {
       if (!h.reopens) return;

@@ -87,7 +87,7 @@ export class TriggerIndex {
     const places = [doc.root];
     for (let place = places.pop(); place !== undefined; place = places.pop()) {
       found.push(...place.ports);
-      if (place.children !== undefined) places.push(...place.children.values());
+      for (const child of place.children?.values() ?? []) places.push(child);
     }
     return found;
   }
