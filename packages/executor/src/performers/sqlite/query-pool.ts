@@ -68,14 +68,20 @@ export class QueryPool {
     const deadline = { clock: this.#clock, ms, signal, what: "sqliteQuery: the query" };
     try {
       const answer = await withDeadline(deadline, () => process.ask(query));
-      this.#giveBack(process);
-      this.#leave(space);
+      if (process.alive) {
+        this.#giveBack(process);
+        this.#leave(space);
+      } else this.#endIn(space, process);
       return answer;
     } catch (error) {
-      // The place is free once the process is gone.
-      void this.#end(process).then(() => this.#leave(space));
+      this.#endIn(space, process);
       throw error;
     }
+  }
+
+  /** The place is free once the process is gone. */
+  #endIn(space: SpaceId, process: QueryProcess): void {
+    void this.#end(process).then(() => this.#leave(space));
   }
 
   /** Waits for a place. */

@@ -23,7 +23,11 @@ export class QueryProcess {
       serialization: "advanced",
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
-    this.#child.on("message", (answer) => this.#settle(answer as QueryAnswer));
+    this.#child.on("message", (answer) => {
+      // It ends itself over this, and may say one thing more: the next query, of whatever space, must not get that.
+      if (isLast(answer as QueryAnswer)) this.#alive = false;
+      this.#settle(answer as QueryAnswer);
+    });
     this.#ended = new Promise((resolve) => {
       const end = (): void => {
         this.#alive = false;
@@ -36,6 +40,7 @@ export class QueryProcess {
     this.#hold(false);
   }
 
+  /** Another query may be asked. */
   get alive(): boolean {
     return this.#alive;
   }
@@ -69,4 +74,8 @@ export class QueryProcess {
     this.#child[way]();
     this.#child.channel?.[way]();
   }
+}
+
+function isLast(answer: QueryAnswer): boolean {
+  return "failure" in answer && answer.failure === "memory";
 }

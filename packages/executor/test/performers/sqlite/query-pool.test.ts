@@ -10,6 +10,10 @@ import { ENDLESS, makeDatabase, queryingIn, temporaryFolder } from "../support/d
 const OTHER = spaceId(identityFromSeed(new Uint8Array(32).fill(2)).did);
 const QUICK = { statement: "SELECT 1 AS n" };
 const NEVER = { statement: ENDLESS };
+const HUNGRY = {
+  statement:
+    "SELECT length(group_concat(hex(zeroblob(50000000)))) AS n FROM (VALUES (1), (2), (3), (4), (5))",
+};
 
 function bothSpaces(): string {
   const folder = temporaryFolder();
@@ -31,12 +35,20 @@ test("[EX-Y44] a query that never ends is ended, and the next one has a process"
 
 test("[EX-Y44] a query that needs too much memory is ended, and only it", async () => {
   const { query, clock } = queryingIn(bothSpaces(), { memoryBytes: 256 * 1_048_576 });
-  const hungry =
-    "SELECT length(group_concat(hex(zeroblob(50000000)))) AS n FROM (VALUES (1), (2), (3), (4), (5))";
-  const failing = waysOf(query({ statement: hungry }));
+  const failing = waysOf(query(HUNGRY));
   expect(await query(QUICK)).toEqual([{ n: 1 }]);
   expect(await failing).toBe("too-large memory");
   expect(await query(QUICK)).toEqual([{ n: 1 }]);
+  expect(clock.pendingTimers()).toBe(0);
+});
+
+test("[EX-Y44] the process of a query that needed too much memory is nobody else's", async () => {
+  const limits = { memoryBytes: 256 * 1_048_576, processes: 1, perSpace: 1 };
+  const { query, clock } = queryingIn(bothSpaces(), limits);
+  const failing = waysOf(query(HUNGRY));
+  const next = query(QUICK, { space: OTHER });
+  expect(await failing).toBe("too-large memory");
+  expect(await next).toEqual([{ n: 1 }]);
   expect(clock.pendingTimers()).toBe(0);
 });
 
