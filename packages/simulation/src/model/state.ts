@@ -107,7 +107,7 @@ export interface Tenure {
   readonly closing?: Closing;
   /** An idle scheduler proved everything up to here. */
   readonly proven: number;
-  /** Its commits so far. */
+  /** Its commits so far, with the waves of which everything went back. */
   readonly commits: number;
   /** A commit is durable and nobody has been told. */
   readonly untold?: true;

@@ -229,8 +229,9 @@ function nothingWritten(
   if (written !== undefined)
     return refused(`${written.event} was to land, and nothing was written`);
   if (watermark !== undefined) return refused("W moved, and nothing was written");
-  const next = withTenure(givenBack(state, process), process, ({ closing: _c, ...each }) => ({
+  const next = withTenure(givenBack(state, process), process, ({ closing, ...each }) => ({
     ...each,
+    commits: each.commits + (closing?.contributions.length ? 1 : 0),
     proven: 0,
     queue: [],
   }));

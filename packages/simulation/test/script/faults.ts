@@ -56,8 +56,36 @@ const ENDED_AHEAD: Script = {
   ],
 };
 
+const CUT = CONFIGURATIONS.find(
+  ({ name }) => name === "cycles that the deadline cuts",
+) as Configuration;
+
+/**
+ * The deadline cuts a cycle while a later event's body waits; its wave is raced, and what it carried is queued behind
+ * that body. The body goes back too, and sweeps the queue, in a cycle that somebody's write began.
+ */
+const SWEPT: Script = {
+  situation: "a body that goes back sweeps what arrived before it",
+  configuration: CUT,
+  steps: [
+    { do: "start", process: "p" },
+    { do: "ask", process: "p" },
+    { do: "hold", process: "p", gate: "feed:before-apply" },
+    append("x", "e1"),
+    { do: "reached", process: "p", gate: "feed:before-apply" },
+    append("x", "e3"),
+    { do: "hold", process: "p", gate: "seal:before", event: "e3" },
+    { do: "release", process: "p", gate: "feed:before-apply" },
+    { do: "reached", process: "p", gate: "seal:before" },
+    { do: "write", stream: "x" },
+    { do: "advance", ms: 101 },
+    { do: "write", stream: "y" },
+    { do: "release", process: "p", gate: "seal:before" },
+  ],
+};
+
 /** Scripts that no way of the exploration is: they are played without a fault too. */
-export const OWN_SCRIPTS: readonly Script[] = [ENDED_AHEAD];
+export const OWN_SCRIPTS: readonly Script[] = [ENDED_AHEAD, SWEPT];
 
 const RACED = "commit: a part goes back, W stays, before the commit";
 const DUPLICATE = "pass over: a duplicate, idle";
@@ -170,6 +198,15 @@ const NEW: readonly TracedFault[] = [
     replace: "",
     script: "write: committed, idle",
     says: /a demanded derivation has not taken in/u,
+  },
+  {
+    name: "W passes what was swept from the queue",
+    breaks: "seed 001 §3, W stays below what is not taken up",
+    file: "executor/src/drain/drain.ts",
+    find: "if (place !== undefined) this.#lower(place.seq);",
+    replace: "",
+    script: SWEPT,
+    says: /W went to \d+ with a wave|nothing proved that/u,
   },
   {
     name: "compaction goes past the frontier",
