@@ -83,11 +83,11 @@ export class Judge {
     this.#knowPieces();
     for (const [name, oracle] of this.oracles) {
       const observer = this.#world().observer(name);
-      const commits = observer.commitsSince(oracle.head);
       const space = this.#world().places.space(name);
+      const commits = this.model.compare(space, observer.commitsSince(oracle.head));
+      if (this.model.hasCompacted(space)) oracle.compacted = true;
       this.#judgeAuthors(commits);
       this.ledger.judge(space, commits, this.#world().leases.clockStep);
-      this.model.compare(space, commits);
       oracle.read(commits);
       if (!oracle.compacted) this.#judgeFrontiers(name, oracle);
     }
@@ -181,7 +181,7 @@ export class Judge {
     if (!this.#online().some((client) => this.#watchers.has(client.name))) return;
     for (const piece of this.#standing(name, oracle)) {
       const derived = oracle.derived(piece);
-      for (const each of DERIVED) {
+      for (const each of this.#known(DERIVED)) {
         const { value } = observer.read(nodeIdFor(piece, each), SPACE_SCOPE_KEY);
         if (!same(value, derived[each]) && !this.#isFailed(name, oracle, piece, each, value))
           note("derived", `${each} ${differ(derived[each], value)}`);
@@ -212,12 +212,12 @@ export class Judge {
     const me = { user: client.identity.did, session: client.sessionId };
     for (const piece of this.#standing(name, oracle)) {
       const derived = oracle.derived(piece);
-      for (const cell of Object.keys(BOARD_CELLS)) {
+      for (const cell of this.#known(Object.keys(BOARD_CELLS))) {
         const scopeKey = resolveScopeKey(BOARD_CELLS[cell]?.scope ?? "space", me);
         const expected = oracle.cell(piece, cell, scopeKey) ?? initialOf(cell);
         this.#judgeShown(client, piece, cell, expected, note);
       }
-      for (const each of DERIVED) {
+      for (const each of this.#known(DERIVED)) {
         const { value } = client.see({ piece, node: each } as never);
         if (this.#isFailed(name, oracle, piece, each, shownAs(value))) continue;
         this.#judgeShown(client, piece, each, derived[each], note);
@@ -241,6 +241,13 @@ export class Judge {
     else if (!same(shownAs(value), expected)) {
       note("view", `${client.name}'s ${node} ${differ(expected, value)}`);
     }
+  }
+
+  /** The nodes that the plan's own board has: an older plan lacks what came later. */
+  #known(nodes: readonly string[]): readonly string[] {
+    const { cells, computed, maps } = this.#world().places.patternFile("board");
+    const own = { ...cells, ...computed, ...maps };
+    return nodes.filter((node) => Object.hasOwn(own, node));
   }
 
   /** A request that failed has no answer until it is made again: that is its result, and stays. */
