@@ -300,7 +300,8 @@ export class Oracle {
     if (seen.ended !== undefined) {
       this.#complain("once", `${entry.eventId} ended at ${seen.ended} and again at ${commit.seq}`);
     }
-    this.#judgeOrder(commit, seen, duplicate === true);
+    // A duplicate runs nothing: the drain marks it as it meets it, while earlier entries wait for their turn (R1).
+    if (!duplicate) this.#judgeOrder(commit, seen);
     seen.ended = commit.seq;
     if (status !== undefined) seen.status = status;
     if (duplicate) {
@@ -319,7 +320,7 @@ export class Oracle {
   }
 
   /** In a stream entries end in order (R16); across streams one overtakes only where it was raced. */
-  #judgeOrder(commit: AcceptedCommit, seen: SeenEntry, passedOver: boolean): void {
+  #judgeOrder(commit: AcceptedCommit, seen: SeenEntry): void {
     const { entry } = seen;
     // A copy of an event that the wave sent itself runs in that wave: nothing that came meanwhile is earlier.
     if (entry.seq === commit.seq) return;
@@ -330,7 +331,7 @@ export class Oracle {
       const raced = this.#disturbances.some(
         (at) => at > this.#since(commit, seq) && at < commit.seq,
       );
-      if (stream === entry.stream || !(raced || passedOver)) {
+      if (stream === entry.stream || !raced) {
         this.#complain(
           "order",
           `commit ${commit.seq} ends ${entry.eventId} (${seen.handler}) before ${other.entry.eventId} (${other.handler}), which arrived earlier`,

@@ -12,7 +12,9 @@ export type OnDeparture = (space: SpaceId, text: string) => void;
  */
 export class TraceCheck {
   readonly #spaces = new Map<SpaceId, SpaceTrace>();
-  readonly #committed = new Map<SpaceId, string[]>();
+  /** Commits as they were made, since the table was compared last. */
+  readonly #committed = new Map<SpaceId, Map<number, AcceptedCommit>>();
+  readonly #compacted = new Set<SpaceId>();
   readonly #onDeparture: OnDeparture;
   readonly #isDemanded: IsDemanded;
   /** What processes went through before a space was first heard of. */
@@ -52,17 +54,28 @@ export class TraceCheck {
     return new Set([...this.#spaces.values()].flatMap(({ follower }) => [...follower.situations]));
   }
 
-  /** The commit table is what was observed, row by row: nothing was committed past the observer. */
-  compare(space: SpaceId, stored: readonly AcceptedCommit[]): void {
-    const seen = this.#committed.get(space) ?? [];
-    for (const commit of stored) {
-      if (seen[commit.seq] === rowOf(commit)) continue;
+  /**
+   * The commit table is what was observed, row by row: nothing was committed past the observer. Returns the commits as they
+   * were made: of what they appended a compaction may have taken some by now.
+   */
+  compare(space: SpaceId, stored: readonly AcceptedCommit[]): readonly AcceptedCommit[] {
+    const seen = this.#committed.get(space) ?? new Map<number, AcceptedCommit>();
+    const lessIsFine = this.#compacted.has(space);
+    return stored.map((commit) => {
+      const observed = seen.get(commit.seq);
+      seen.delete(commit.seq);
+      if (observed !== undefined && isThatOf(observed, commit, lessIsFine)) return observed;
       this.#onDeparture(
         space,
         `commit ${commit.seq} stands in the table, and nobody was seen to make it`,
       );
-      return;
-    }
+      return commit;
+    });
+  }
+
+  /** Whether entries of the space were compacted. */
+  hasCompacted(space: SpaceId): boolean {
+    return this.#compacted.has(space);
   }
 
   #of(observation: Exclude<Observation, { readonly kind: "process" | "body" }>): void {
@@ -71,10 +84,10 @@ export class TraceCheck {
       this.#before.set(observation.process, space);
     }
     if (observation.kind === "commit") {
-      const rows = this.#committed.get(space) ?? [];
-      rows[observation.commit.seq] = rowOf(observation.commit);
-      this.#committed.set(space, rows);
+      const rows = this.#committed.get(space) ?? new Map<number, AcceptedCommit>();
+      this.#committed.set(space, rows.set(observation.commit.seq, observation.commit));
     }
+    if (observation.kind === "compaction") this.#compacted.add(space);
     this.#trace(space).read(observation);
   }
 
@@ -97,7 +110,13 @@ export class TraceCheck {
   }
 }
 
-/** What must be the same of a commit as it was made and as it stands. */
-function rowOf({ seq, class: kind, holder, appends, watermark }: AcceptedCommit): string {
-  return `${seq} ${kind} ${holder ?? ""} ${appends.length} ${watermark ?? ""}`;
+/** Whether the row is the commit; where entries were compacted since, it may name fewer. */
+function isThatOf(made: AcceptedCommit, row: AcceptedCommit, lessIsFine: boolean): boolean {
+  const less = made.appends.length - row.appends.length;
+  return (
+    made.class === row.class &&
+    made.holder === row.holder &&
+    made.watermark === row.watermark &&
+    (lessIsFine ? less >= 0 : less === 0)
+  );
 }
