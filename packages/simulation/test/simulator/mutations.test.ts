@@ -8,7 +8,7 @@ import { type Mutation, MUTATIONS } from "./mutations/mutations.js";
 /** `all`, or a part of the names of those to plant; without it a handful is planted. */
 const WHICH = process.env["MUTATIONS"];
 const ALL = WHICH !== undefined;
-/** Looks for each from seed 1 on in so many seeds, in place of the one seed that is known to find it. */
+/** Looks for each from seed 1 on in so many seeds, where what is known to find it does not. */
 const SEARCH = Number(process.env["MUTATION_SEEDS"] ?? 0);
 const PER_SEED_MS = 35_000;
 const LOADING_MS = 60_000;
@@ -23,12 +23,12 @@ async function find(
   simulator: MutatedSimulator["simulator"],
   seed: Mutation["seed"],
 ): Promise<PlanResult | undefined> {
-  if (typeof seed === "string" && SEARCH === 0) {
-    const result = await simulator.runPlan(planOf(seed));
+  const plan = typeof seed === "string" ? planOf(seed) : simulator.makePlan(seed);
+  const result = await simulator.runPlan(plan);
+  if (result.findings.length > 0 || SEARCH === 0) {
     return result.findings.length > 0 ? result : undefined;
   }
-  const seeds = SEARCH > 0 ? { from: 1, seeds: SEARCH } : { from: Number(seed), seeds: 1 };
-  const { failed } = await simulator.runCampaign({ ...seeds, untilFailure: true });
+  const { failed } = await simulator.runCampaign({ from: 1, seeds: SEARCH, untilFailure: true });
   return failed[0];
 }
 

@@ -45,7 +45,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "executor/src/wave/plan.ts",
     find: ".filter((intrusion) => isBy(intrusion, firedBy))",
     replace: ".filter(() => false)",
-    seed: 2,
+    seed: 17,
   },
   {
     name: "another session's later edit supersedes",
@@ -69,7 +69,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "executor/src/loop/watermark.ts",
     find: "const head = floor === undefined ? coverage.input : min(coverage.input, below(floor));",
     replace: "const head = coverage.input;",
-    seed: 21,
+    seed: 11,
   },
   {
     name: "the frontier passes a pending entry",
@@ -77,7 +77,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "events/src/watermark/frontier.ts",
     find: "if (entry.consequenced !== true && !marked.has(placeKey(entry))) return settled;",
     replace: "if (entry.consequenced !== true && !marked.has(placeKey(entry))) return entry.seq;",
-    seed: 14,
+    seed: 21,
   },
   {
     name: "a live lease is taken",
@@ -94,7 +94,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "client/src/queue/lane.ts",
     find: "for (const held of this.#items) held.sent = false;",
     replace: "",
-    seed: 20,
+    seed: 21,
   },
   {
     name: "a cascade forgets who acted",
@@ -192,7 +192,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "this.#pending = 0;\n    this.#floor = FIRST;\n    this.arm();",
     replace:
       "this.#pending = 0;\n    this.#floor = FIRST;\n    this.#armed = true;\n    this.#askStore = false;",
-    seed: 1,
+    seed: 2,
   },
   {
     name: "a session resumes after what it did not get",
@@ -200,7 +200,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "client/src/space/space-link.ts",
     find: "seq: position() }",
     replace: "seq: position() + 1 }",
-    seed: 3,
+    seed: 1,
   },
   {
     name: "an event that failed is marked as consequenced",
@@ -232,7 +232,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "memory-engine/src/lease/lease.ts",
     find: '.where("holder", "=", p(2))\n      .where("expires_at", ">", p(3)),',
     replace: '.where("holder", "=", p(2)).where("expires_at", "!=", p(3)),',
-    seed: 3,
+    seed: 1,
   },
   {
     name: "a commit does not name the events that it ends",
@@ -257,7 +257,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'db.deleteFrom("execution_lease").where("space", "=", p(0)).where("holder", "=", p(1)),',
     replace:
       'db.deleteFrom("execution_lease").where("space", "=", p(0)).where("expires_at", "!=", p(1)),',
-    seed: 41,
+    seed: 25,
   },
   {
     name: "a holder goes on as long as its own clock says",
@@ -266,7 +266,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "if (!lease.renew(holder, ttlMs)) {",
     replace:
       "if (!lease.renew(holder, ttlMs) && (lease.current()?.expiresAt ?? 0) <= clock.now()) {",
-    seed: 13,
+    seed: 4,
   },
   {
     name: "a store remembers what was rolled back",
@@ -283,7 +283,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "return this.#deps.engine.batch(() => group.map((job) => attempt(job)));",
     replace:
       "const done: Outcome<unknown>[] = []; try { this.#deps.engine.batch(() => { for (const job of group) done.push(attempt(job)); }); } catch { return done; } return done;",
-    seed: 14,
+    seed: 3,
   },
   {
     name: "an answer lands on whatever is asked by then",
