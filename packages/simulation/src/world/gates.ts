@@ -65,7 +65,7 @@ export class WorldGates {
     for (const setting of this.#settings) setting.owner ??= name;
     // What promises of a dead process still reach on the real machine, they reach for ever, also once a successor has its name.
     const pass: Gates["pass"] = (gate, at) =>
-      this.#running.get(name) === crash ? this.#pass(name, gate, at) : NEVER;
+      this.#running.get(name) === crash ? this.#pass(name, gate, at) : never();
     return { pass };
   }
 
@@ -188,7 +188,10 @@ export class WorldGates {
   }
 }
 
-const NEVER: Promise<void> = new Promise(() => undefined);
+/** A promise of its own each time: one that all shared would hold every world that ever waited for it. */
+function never(): Promise<void> {
+  return new Promise(() => undefined);
+}
 
 function matches(
   setting: Setting,
