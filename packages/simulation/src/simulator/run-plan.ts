@@ -8,7 +8,6 @@ import { Recorder } from "../trace/recorder.js";
 import type { WorldWatch } from "../world/watch.js";
 import { World } from "../world/world.js";
 import { applies } from "./applies.js";
-import { PATTERNS } from "./board.js";
 import { Coverage } from "./coverage.js";
 import { type Finding, Judge } from "./judge.js";
 import { DISK_FAULTS, faultMet } from "./fault-met.js";
@@ -75,8 +74,7 @@ class PlanRun {
 
   constructor(plan: PlanFile, { observe = false }: RunOptions) {
     this.#plan = plan;
-    // The judge knows the board as it is now: in a file it stands as it was when the file was written.
-    this.#scenario = parseScenario(plan.id, { ...plan, patterns: PATTERNS });
+    this.#scenario = parseScenario(plan.id, plan);
     this.#world = new World(this.#scenario, {
       transport: "loopback",
       seed: plan.seed,
