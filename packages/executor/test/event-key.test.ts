@@ -53,7 +53,12 @@ async function kept(): Promise<Kept> {
 function decided(commit: AcceptedCommit): object {
   const { seq, class: kind, principal, session, consequenceOf, watermark } = commit;
   return {
-    ...{ seq, kind, principal, session, consequenceOf, watermark },
+    seq,
+    kind,
+    principal,
+    session,
+    consequenceOf,
+    watermark,
     changes: commit.changes.map(({ id, scopeKey }) => [id, scopeKey]),
     appends: commit.appends.map(({ payload: _payload, ...entry }) => entry),
     marks: commit.marks,
