@@ -53,8 +53,8 @@ export type Action =
     }
   | { readonly do: "close"; readonly process: string }
   | CommitAction
-  /** The store refuses the wave: the row does not name this holder live. */
-  | { readonly do: "refuse"; readonly process: string }
+  /** The store refuses the wave, or an answer beside it: the row does not name this holder live. */
+  | { readonly do: "refuse"; readonly process: string; readonly answer?: true }
   /** The wave is lost for another reason. */
   | { readonly do: "abort"; readonly process: string }
   | { readonly do: "tell"; readonly process: string }

@@ -104,10 +104,10 @@ export function commit(state: ModelState, action: CommitAction, law: Law): Stepp
   return landing(state, action, { tenure, landed, falls }, law);
 }
 
-export function refuse(state: ModelState, { process }: ActionOf<"refuse">): Stepped {
+export function refuse(state: ModelState, { process, answer }: ActionOf<"refuse">): Stepped {
   const tenure = serving(state, process);
   if (typeof tenure === "string") return refused(tenure);
-  if (tenure.closing === undefined)
+  if (tenure.closing === undefined && !answer)
     return refused(`${process} was refused a wave that it never closed`);
   if (holds(state, process))
     return refused(`${process} was refused its commit under its own live row`);

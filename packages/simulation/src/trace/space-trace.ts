@@ -21,6 +21,8 @@ interface Way {
   coming: Pos | undefined;
   /** The run that ended has passed the last gate before its seal. */
   sealing: boolean;
+  /** An answer from outside is on its way into the store: a commit that is no wave. */
+  answering: boolean;
   /** Entries that are queued still where a wave wrote nothing, or are drained again. */
   kept: readonly Pos[];
   /** Bodies that have begun and not ended, the first first; one may outlive its tenure. */
@@ -82,7 +84,14 @@ export class SpaceTrace {
   #way(process: string): Way {
     const known = this.#ways.get(process);
     if (known !== undefined) return known;
-    const way: Way = { activating: false, coming: undefined, sealing: false, kept: [], bodies: [] };
+    const way: Way = {
+      activating: false,
+      coming: undefined,
+      sealing: false,
+      answering: false,
+      kept: [],
+      bodies: [],
+    };
     this.#ways.set(process, way);
     return way;
   }
@@ -136,6 +145,7 @@ export class SpaceTrace {
     if (gate === "append:before-admit" || gate === "push:before" || gate === "dispose:before")
       return;
     const way = this.#way(process);
+    way.answering = gate === "effect:before-completion" && (met === "pass" || met === "left");
     if (gate === "activate:after-lease") {
       way.activating = met !== "fail";
       return;
@@ -363,8 +373,10 @@ export class SpaceTrace {
     const tenure = follower.tenure(process);
     // A precondition that fails costs its contribution; the rest is decided again.
     if (tenure === undefined || error === "precondition") return;
-    if (error === "lease") follower.act({ do: "refuse", process });
-    else if (error !== undefined) follower.act({ do: "abort", process });
+    const { answering } = this.#way(process);
+    if (error === "lease") {
+      follower.act({ do: "refuse", process, ...(answering ? { answer: true } : {}) });
+    } else if (error !== undefined) follower.act({ do: "abort", process });
     else if (tenure.closing !== undefined) {
       const falls = tenure.closing.contributions.filter(({ pos }) => pos > 0).map(({ pos }) => pos);
       follower.act({ do: "commit", process, falls, writes: false, sent: [] });
