@@ -46,7 +46,9 @@ export class Scheduler {
   constructor(options: SchedulerOptions) {
     const { clock, report, passBudget = PASS_BUDGET, sliceMs = SLICE_MS, yielding } = options;
     this.#options = options;
-    this.#marker = new Marker({ clock, passBudget, report, wake: () => this.#wake() }, this.#queue);
+    const wake = (): void => this.#wake();
+    const eased = (): void => this.#loop.wake();
+    this.#marker = new Marker({ clock, passBudget, report, wake, eased }, this.#queue);
     this.#deps = new Dependencies({
       marked: (node) => this.#marker.marked(node),
       entered: (node) => this.#marker.marked(node),

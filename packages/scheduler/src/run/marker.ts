@@ -17,6 +17,8 @@ export interface MarkerOptions {
   readonly report: (report: SchedulerReport) => void;
   /** There is something to run that was not there before. */
   readonly wake: () => void;
+  /** What a settle waits for may be gone. */
+  readonly eased: () => void;
 }
 
 /**
@@ -39,6 +41,11 @@ export class Marker {
   /** Live nodes that wait for their gate. */
   gated = 0;
   cuts = 0;
+  /**
+   * When gates are looked at while a run is on the stack. A gate that opened in its middle would let an input move that
+   * the run has read already.
+   */
+  instant: number | undefined;
 
   constructor(options: MarkerOptions, queue: PassQueue) {
     this.#options = options;
@@ -151,11 +158,13 @@ export class Marker {
     this.unsent = false;
   }
 
-  /** Whether the gate of a node lets it run now; else it is held until the gate wakes it. */
-  gateOpen(node: ActionNode): boolean {
+  /** Whether the gate of a node lets it run now; else it is held until the gate wakes it. `nested`: inside a run. */
+  gateOpen(node: ActionNode, nested: boolean): boolean {
     const { restraint } = node;
     if (restraint?.gate === undefined) return true;
-    const wait = restraint.gate.waitMs();
+    const now = (nested ? this.instant : undefined) ?? this.#options.clock.monotonic();
+    if (nested) this.instant = now;
+    const wait = restraint.gate.waitMs(now);
     if (wait <= 0) return true;
     node.flags |= RECURSED;
     if (!(node.flags & WATCHING)) return false;
@@ -215,12 +224,14 @@ export class Marker {
     if (restraint.hold !== "gate") return;
     this.gated--;
     restraint.hold = undefined;
+    this.#options.eased();
   }
 
-  /** The node is unregistered. */
+  /** The node is unregistered: nobody waits for it any more. */
   forget(node: ActionNode): void {
     const rest = node.restraint?.backoff;
     if (rest !== undefined) this.#release(rest);
+    this.unblockReaders(node);
   }
 
   cycle(members: readonly ActionNode[]): void {

@@ -206,7 +206,7 @@ export class Runner {
   }
 
   #mayRun(node: ActionNode): boolean {
-    return node.restraint === undefined || this.#marker.gateOpen(node);
+    return node.restraint === undefined || this.#marker.gateOpen(node, this.#depth > 0);
   }
 
   /** True when the run gave way to an input that must run first. */
@@ -221,7 +221,7 @@ export class Runner {
     this.#expected = node.ownerLink === undefined ? node.deps : node.ownerLink.nextDep;
     this.#depth++;
     const outcome = attempt(node);
-    this.#depth--;
+    if (--this.#depth === 0) this.#marker.instant = undefined;
     this.#top = caller;
     this.#expected = expected;
     if (caller !== undefined) node.caller = undefined;

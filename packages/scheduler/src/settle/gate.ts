@@ -27,13 +27,13 @@ export class Gate {
     if (this.#spec.debounceMs !== undefined) this.#lastChangeAt = this.#clock.monotonic();
   }
 
-  /** Milliseconds until the node may run; 0 when it may now. A first run never waits. */
-  waitMs(): number {
+  /** Milliseconds from `now` until the node may run; 0 when it may. A first run never waits. */
+  waitMs(now: number): number {
     if (this.#lastRunAt === undefined) return 0;
     const throttled = this.#lastRunAt + (this.#spec.throttleMs ?? 0);
     const quiet =
       this.#spec.debounceMs === undefined ? 0 : this.#lastChangeAt + this.#spec.debounceMs;
-    return Math.max(0, Math.max(throttled, quiet) - this.#clock.monotonic());
+    return Math.max(0, Math.max(throttled, quiet) - now);
   }
 
   /** Wakes once when the gate opens; one timer however often the node is dirtied meanwhile. */

@@ -106,3 +106,41 @@ test("[SC-T6] work that nobody demands any more leaves no timer", async () => {
   await w.scheduler.settle();
   expect(w.get("after")).toBe(1);
 });
+
+test("[SC-T4] a gate that opens in the middle of a run moves nothing that the run has read", async () => {
+  const { clock, w } = await gated({ debounceMs: 100 });
+  w.computed("between", (read) => num(read("slow")));
+  w.computed("twice", (read) => {
+    const before = num(read("between"));
+    clock.spend(60);
+    return `${before} ${num(read("between"))} ${num(read("m"))}`;
+  });
+  w.watch("twice");
+  await w.scheduler.settle();
+  w.set("n", 1);
+  clock.spend(50);
+  w.set("m", 1);
+  await w.scheduler.settle({ deadlineAt: clock.monotonic() });
+  await clock.advance(200);
+  await w.scheduler.idle();
+  expect(w.get("twice")).toBe("1 1 1");
+});
+
+test("[SC-T6] whoever waits for a gated input goes on when that is unregistered", async () => {
+  const { clock, w, node } = await gated({ throttleMs: 500 });
+  w.set("n", 1);
+  const idle = w.scheduler.idle();
+  w.scheduler.unregister(node);
+  await idle;
+  expect(clock.pendingTimers()).toBe(0);
+  expect(w.scheduler.node("after" as never, "space" as never)?.current).toBe(true);
+});
+
+test("[SC-T6] a settle does not wait for a gate that nobody demands any more", async () => {
+  const { clock, w } = await gated({ throttleMs: 500 });
+  w.set("n", 1);
+  const idle = w.scheduler.idle();
+  w.watch("after", false);
+  await idle;
+  expect(clock.pendingTimers()).toBe(0);
+});
