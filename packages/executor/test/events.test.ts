@@ -294,4 +294,23 @@ describe("same-space cascades", () => {
     expect(w.watermark()).toBeGreaterThanOrEqual(w.head() - 1);
     await w.stop();
   });
+
+  test("[EX-C3] a copy that is held on its way to its body does not begin once its wave has closed", async () => {
+    const w = await served(cascade, ["p", "q"], { policy2: { flushDeadlineMs: 100 } });
+    const open = lab.door("slow");
+    w.t.gates.hold("handler:before-run", { times: 2 });
+    await w.fire(w.owner, w.piece, "both");
+    await w.t.clock.advance(1);
+    // The event's own run goes on; the copy of the first of its two sends is held, past the deadline.
+    w.t.gates.release("handler:before-run");
+    await w.t.clock.advance(150);
+    w.t.gates.release("handler:before-run");
+    open();
+    await w.settle(1_000);
+    expect(lab.runs.get("slow")).toBe(1);
+    expect([w.value(w.piece, "p"), w.value(w.piece, "q")]).toEqual([1, 110]);
+    expect(w.host.spaceStats(w.space).events.lt1LeftoversPurged).toBe(2);
+    expect(w.host.spaceStats(w.space).events.lt1LateSealsRefused).toBe(0);
+    await w.stop();
+  });
 });

@@ -141,6 +141,11 @@ export class Deliveries {
     this.#coming = undefined;
     if (!this.#options.live()) return { kind: "abandoned" };
     if (recalled) return { kind: "requeued" };
+    if (copy !== undefined && copy.wave !== this.#options.accumulator.open) {
+      // It was on its way here when its wave's copies were purged.
+      this.#options.stats.events.lt1LeftoversPurged += 1;
+      return { kind: "requeued" };
+    }
     const running: Running = { event, trace: new Set(), staged: undefined, tainted: false };
     this.#running = running;
     let waits = false;
