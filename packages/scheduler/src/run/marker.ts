@@ -165,7 +165,11 @@ export class Marker {
     const now = (nested ? this.instant : undefined) ?? this.#options.clock.monotonic();
     if (nested) this.instant = now;
     const wait = restraint.gate.waitMs(now);
-    if (wait <= 0) return true;
+    if (wait <= 0) {
+      // Held by a pull while it was queued: its turn has come before the gate's timer.
+      if (restraint.hold === "gate") this.#ungate(restraint);
+      return true;
+    }
     node.flags |= RECURSED;
     if (!(node.flags & WATCHING)) return false;
     if (restraint.hold === undefined) {
@@ -176,11 +180,17 @@ export class Marker {
     return false;
   }
 
+  #ungate(restraint: Restraint): void {
+    this.gated--;
+    restraint.hold = undefined;
+    restraint.gate?.cancel();
+  }
+
   /** Lets a held node go on. */
   unhold(node: ActionNode): void {
     const { restraint } = node;
     if (restraint !== undefined) {
-      if (restraint.hold === "gate") this.gated--;
+      if (restraint.hold === "gate") this.#ungate(restraint);
       restraint.hold = undefined;
       restraint.gate?.cancel();
     }

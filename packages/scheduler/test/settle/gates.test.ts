@@ -144,3 +144,12 @@ test("[SC-T6] a settle does not wait for a gate that nobody demands any more", a
   await idle;
   expect(clock.pendingTimers()).toBe(0);
 });
+
+test("[SC-T1] work that a read found gated, and whose turn comes before the timer, leaves no timer", async () => {
+  const { clock, w } = await gated({ throttleMs: 500 });
+  w.set("n", 1);
+  expect(w.read("slow")).toBe(0);
+  clock.spend(500);
+  expect((await w.scheduler.settle()).state).toBe("idle");
+  expect([w.get("after"), clock.pendingTimers(), w.scheduler.busy()]).toEqual([1, 0, false]);
+});
