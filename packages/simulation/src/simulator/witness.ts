@@ -150,6 +150,7 @@ export class Witness {
   #watchPiece(client: ScenarioClient, piece: PieceHandle): void {
     let highest = 0;
     let refusals = this.refusals;
+    let pattern = piece.model?.pattern?.id;
     const pair = piece.get("pair");
     const count = piece.get("count");
     const look = (): void => {
@@ -159,8 +160,11 @@ export class Witness {
         this.#complain("mixture", `${client.name} was shown pair ${JSON.stringify(shown)}`);
       }
       if (count.pending || typeof count.value !== "number") return;
-      if (this.refusals !== refusals) {
+      // A pattern that lacks an event's handler takes its echo back, well before the event is dropped (R7).
+      const shownBy = piece.model?.pattern?.id;
+      if (this.refusals !== refusals || shownBy !== pattern) {
         refusals = this.refusals;
+        pattern = shownBy;
         highest = 0;
       }
       if (count.value < highest) {

@@ -28,7 +28,8 @@ export function changesAhead(engine: Engine): readonly Behind[] {
       if (space !== engine.space || id.startsWith("piece:")) continue;
       const later = engine.history(id, instance, { after: seq });
       const first = later.find((revision) => isChange(engine, id, revision));
-      if (first !== undefined) ahead.push({ action, seq: first.seq });
+      if (first === undefined || isBack(engine, id, seq)) continue;
+      ahead.push({ action, seq: first.seq });
     }
   }
   return ahead;
@@ -36,10 +37,16 @@ export function changesAhead(engine: Engine): readonly Behind[] {
 
 function isChange(engine: Engine, id: DocId, { seq, op }: Revision): boolean {
   const whole = op.op !== "patch" || op.value.some(({ path }) => path.length === 0);
-  if (!whole) return false;
-  const at = (moment: number): JsonValue =>
-    readable(engine.read(id, SPACE_SCOPE_KEY, { at: moment as Seq }).value ?? null);
-  return !jsonEqual(at(seq - 1), at(seq));
+  return whole && !jsonEqual(readAt(engine, id, seq - 1), readAt(engine, id, seq));
+}
+
+/** It went and came back before anybody looked: there is nothing to take in. */
+function isBack(engine: Engine, id: DocId, read: Seq): boolean {
+  return jsonEqual(readAt(engine, id, read), readAt(engine, id, engine.head()));
+}
+
+function readAt(engine: Engine, id: DocId, at: number): JsonValue {
+  return readable(engine.read(id, SPACE_SCOPE_KEY, { at: at as Seq }).value ?? null);
 }
 
 /** A piece that was pointed at another pattern leaves rows behind, of nodes that are no more (R7). */
