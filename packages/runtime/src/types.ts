@@ -27,6 +27,8 @@ export type ReadState =
       readonly seq: Seq;
       /** Layers that are not confirmed yet lie over it: `seq` says nothing about `value`. */
       readonly unconfirmed?: true;
+      /** What lies under the layers of an echo. */
+      readonly confirmed?: ReadState;
     }
   /** Not held, and on its way or not asked for (speculation.md "What speculates"). */
   | { readonly state: "pending" }

@@ -29,10 +29,11 @@ import {
   parseRequest,
   pattern,
   pendingValue,
+  type ReadState,
   sqliteQuery,
   storedMemo,
 } from "../src/index.js";
-import { createTestSpace, type TestSpace, type TestSpaceOptions } from "../src/testing/index.js";
+import { createTestSpace, TestSpace, type TestSpaceOptions } from "../src/testing/index.js";
 import { idOf, runsOf } from "./kit.js";
 
 const page = pattern({
@@ -329,6 +330,47 @@ test("[RT-E9] an echo asks for nothing: another key is pending, the stored one i
   expect(space.stored(data)).toMatchObject({ pending: true });
   expect(asked(space)).toEqual([]);
   expect(hits(space)).toBe(0);
+});
+
+/** A space whose runs see under what they made of one document. */
+class EchoSpace extends TestSpace {
+  under: { readonly key: InstanceKey; readonly value: JsonValue } | undefined;
+
+  override read(key: InstanceKey): ReadState {
+    const state = super.read(key);
+    if (state.state !== "held" || this.under?.key !== key) return state;
+    const confirmed: ReadState = { state: "held", value: this.under.value, seq: state.seq };
+    return { ...state, unconfirmed: true, confirmed };
+  }
+}
+
+test("[RT-E9] an echo looks its key up under its own marker, and lays none over the stored answer", async () => {
+  const served = opened();
+  await served.space.demand(served.data);
+  const answer = answeredValue(keyOf(served.space, served.data), "one");
+  const space = new EchoSpace({ posture: "speculating" });
+  const piece = space.start(page);
+  const [url, data] = [idOf(piece, "url"), idOf(piece, "data")];
+  space.write(data, answer);
+  await space.demand(data);
+
+  space.write(url, "https://x.test/2");
+  await space.settle();
+  const marker = space.stored(data);
+  expect(marker).toMatchObject({ pending: true });
+  space.under = { key: space.key(data), value: answer };
+
+  space.write(url, "https://x.test/1");
+  await space.settle();
+  expect(space.sealed.at(-1)?.writes).toEqual([]);
+  expect(space.sealed.at(-1)?.elided).toBeUndefined();
+
+  // Its layer goes with the run before, so that the next one lays it again though nothing differs.
+  space.write(url, "https://x.test/2");
+  await space.settle();
+  expect(space.sealed.at(-1)?.writes).toEqual([
+    { key: space.key(data), op: { op: "set", value: marker } },
+  ]);
 });
 
 test("[RT-E9] an echo of a node whose document is not held waits for it", async () => {

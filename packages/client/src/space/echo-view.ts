@@ -1,5 +1,5 @@
 import { parseInstanceKey, scopeKindOf } from "@tidemark/protocol";
-import type { DocId, InstanceKey, Seq, SpaceId } from "@tidemark/protocol";
+import type { DocId, Held, InstanceKey, Seq, SpaceId } from "@tidemark/protocol";
 import type { ReadState, StateView } from "@tidemark/runtime";
 import type { Overlay } from "@tidemark/speculation";
 
@@ -26,11 +26,14 @@ export class EchoView implements StateView {
   read(key: InstanceKey, space?: SpaceId): ReadState {
     if (space !== undefined && space !== this.#space) return PENDING;
     this.#recorded?.add(key);
-    const held = this.#overlay.view.get(key);
-    if (held !== undefined) {
-      const state = { state: "held", value: held.value, seq: held.seq } as const;
-      return this.#overlay.isSpeculative(key) ? { ...state, unconfirmed: true } : state;
-    }
+    const state = this.#stateOf(key, this.#overlay.view.get(key));
+    if (state.state !== "held" || !this.#overlay.isSpeculative(key)) return state;
+    const confirmed = this.#stateOf(key, this.#overlay.confirmed(key));
+    return { ...state, unconfirmed: true, confirmed };
+  }
+
+  #stateOf(key: InstanceKey, held: Held | undefined): ReadState {
+    if (held !== undefined) return { state: "held", value: held.value, seq: held.seq };
     const { id, scopeKey } = parseInstanceKey(key);
     return scopeKindOf(scopeKey) !== "space" || this.#unborn.has(id) ? ABSENT : PENDING;
   }

@@ -112,6 +112,44 @@ test("[CL-E20] a marker stands while its echo does, however often its node runs"
   expect(seen).toEqual([undefined]);
 });
 
+test("[CL-E20] where the store ends at the request that is answered, its answer shows again", async () => {
+  const { w, client, piece, keyOf } = await opened();
+  await w.serve({
+    writes: {
+      data: set(answeredValue(keyOf(ONE), "one")),
+      alone: set(answeredValue(keyOf(ONE, "alone"), "one")),
+      body: set("one"),
+      sum: set(`0 ${keyOf(ONE)}`),
+    },
+  });
+  const [data, body] = [piece.get("data"), piece.get("body")];
+  const before = client.speculative;
+  void piece.set("url", ONE);
+  const event = piece.fire("go", TWO);
+  await w.run();
+  expect([data.pending, body.value]).toEqual([true, null]);
+
+  // Somebody else's event came behind it in the same wave, so that the answer's row has not moved.
+  await w.serve({ events: [event], writes: { url: set(ONE) } });
+  expect([data.pending, body.value]).toEqual([false, "one"]);
+  expect(client.speculative).toBe(before);
+});
+
+test("[CL-E20] an echo that comes back to the answered request shows its answer at once", async () => {
+  const { w, piece, keyOf } = await opened();
+  await w.serve({
+    writes: { data: set(answeredValue(keyOf(ONE), "one")), body: set("one") },
+  });
+  const data = piece.get("data");
+  const seen = record(piece.get("body"));
+  piece.fire("go", TWO);
+  await w.run();
+  piece.fire("go", ONE);
+  await w.run();
+  expect(data.value).toMatchObject({ pending: false, result: "one" });
+  expect(seen).toEqual(["one", null, "one"]);
+});
+
 test("[CL-P12] an effect shows as pending until its answer is here, and then with its failure too", async () => {
   const { w, piece, keyOf } = await opened();
   const data = piece.get("data");

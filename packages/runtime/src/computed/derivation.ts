@@ -24,15 +24,15 @@ export interface DerivationSpec {
   readonly compute: (tx: Transaction) => unknown;
   /** Whether its code may send events. */
   readonly sends?: boolean;
-  /** Asked where the output came out as the view already shows it. By default it is elided. */
-  readonly equal?: () => EqualOutput;
+  /** Says what becomes of an output; `undefined`: as the view shows it, it is elided, else written. */
+  readonly fate?: (value: JsonValue | undefined) => OutputFate | undefined;
 }
 
 /**
- * What becomes of an output that is equal to what the view shows: named as elided, so that it stands or
- * falls with this run; written all the same; or left, as if the run had no output.
+ * What becomes of an output: it is written; named as elided, so that what the view shows stands or falls
+ * with this run; or left, as if the run had no output.
  */
-export type EqualOutput = "elide" | "write" | "leave";
+export type OutputFate = "write" | "elide" | "leave";
 
 type Change = RunOutcome["changes"][number];
 
@@ -102,13 +102,20 @@ function writeOutput(
   tx: Transaction,
   value: JsonValue | undefined,
 ): readonly InstanceKey[] {
-  const shown = env.host.view.read(spec.output);
-  if (shown.state === "held" && sameValue(shown.value, value)) {
-    const equal = spec.equal?.() ?? "elide";
-    if (equal !== "write") return equal === "elide" ? [spec.output] : [];
+  const fate = spec.fate?.(value) ?? fateInView(env, spec, value);
+  if (fate === "write") {
+    tx.output(spec.output, value === undefined ? { op: "delete" } : { op: "set", value });
   }
-  tx.output(spec.output, value === undefined ? { op: "delete" } : { op: "set", value });
-  return [];
+  return fate === "elide" ? [spec.output] : [];
+}
+
+function fateInView(
+  env: RunEnvironment,
+  spec: DerivationSpec,
+  value: JsonValue | undefined,
+): OutputFate {
+  const shown = env.host.view.read(spec.output);
+  return shown.state === "held" && sameValue(shown.value, value) ? "elide" : "write";
 }
 
 function sealDerivation(
@@ -163,7 +170,8 @@ export function entriesOf(reads: readonly LoggedRead[]): readonly ReadEntry[] {
   }));
 }
 
-function sameValue(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+/** Whether two documents say the same; `undefined` is one that is absent. */
+export function sameValue(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   return jsonEqual(a, b);
 }

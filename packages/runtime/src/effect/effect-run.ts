@@ -1,6 +1,11 @@
 import { setOwn, validateJson, type JsonValue, type MutableJsonObject } from "@tidemark/protocol";
 import type { RunOutcome } from "@tidemark/scheduler";
-import { runDerivation, type DerivationSpec, type EqualOutput } from "../computed/derivation.js";
+import {
+  runDerivation,
+  sameValue,
+  type DerivationSpec,
+  type OutputFate,
+} from "../computed/derivation.js";
 import { outsideFrame } from "../frame/frame.js";
 import type { EffectNode } from "../pattern/build-scope.js";
 import type { RunEnvironment } from "../piece/environment.js";
@@ -39,8 +44,8 @@ export function runEffect(env: RunEnvironment, node: EffectNode, place: Place): 
       return resolution.value;
     });
   };
-  const equal = (): EqualOutput => equalOutput(env, own);
-  return runDerivation(env, { ...place, compute, equal }, () => ({
+  const fate = (value: JsonValue | undefined) => outputFate(env, own, value);
+  return runDerivation(env, { ...place, compute, fate }, () => ({
     changes: [],
     accepted: () => undefined,
     ...(run === undefined ? {} : { effect: run }),
@@ -50,10 +55,12 @@ export function runEffect(env: RunEnvironment, node: EffectNode, place: Place): 
 /**
  * The own document is an input of a served run: whatever an outsider makes of it, an answer above all,
  * the request is looked up again. An echo looks at it and rests on the request alone: what frames
- * bring of an answer is no reason to derive.
+ * bring of an answer is no reason to derive. It looks under the layers of echoes, its own marker among
+ * them: the stored answer is what the store has, whatever this client made of it meanwhile.
  */
 function ownDocument(env: RunEnvironment, { output }: Place, tx: Transaction): Held {
-  const state = env.host.view.read(output);
+  const shown = env.host.view.read(output);
+  const state = shown.state === "held" ? (shown.confirmed ?? shown) : shown;
   if (state.state === "failed") throw state.error;
   if (state.state === "pending") return tx.awaits(output);
   if (env.host.posture === "serving") tx.logKey(output, [], state.seq);
@@ -61,12 +68,16 @@ function ownDocument(env: RunEnvironment, { output }: Place, tx: Transaction): H
 }
 
 /**
- * An echo leaves what the replica shows alone, so that an answer shows when it comes; a marker of its
- * own it must lay again, since the run before takes its layer along.
+ * An echo leaves what is confirmed alone, so that an answer shows when it comes, and takes no marker of
+ * its own along. Any other output it must lay again, since the run before takes its layer along.
  */
-function equalOutput(env: RunEnvironment, own: Held | undefined): EqualOutput {
-  if (env.host.posture === "serving") return "elide";
-  return own?.unconfirmed === true ? "write" : "leave";
+function outputFate(
+  env: RunEnvironment,
+  own: Held | undefined,
+  value: JsonValue | undefined,
+): OutputFate | undefined {
+  if (env.host.posture === "serving") return undefined;
+  return sameValue(own?.value, value) ? "leave" : "write";
 }
 
 function resolve(

@@ -3,6 +3,7 @@ import type {
   BaseView,
   DocId,
   EventId,
+  Held,
   InstanceKey,
   LocalSeq,
   Seq,
@@ -92,6 +93,11 @@ export class Overlay {
   /** Whether a layer stands on the instance. */
   isSpeculative(key: InstanceKey): boolean {
     return this.view.layersOn(key).length > 0;
+  }
+
+  /** What lies under the layers; `undefined`: the instance is not held. */
+  confirmed(key: InstanceKey): Held | undefined {
+    return this.#base.get(key);
   }
 
   /** Reads, and what the speculative computeds among them were computed from, all the way down. */
