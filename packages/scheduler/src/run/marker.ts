@@ -91,8 +91,10 @@ export class Marker {
       if (cause === undefined) node.flags |= STALE;
       return;
     }
-    if (cause !== undefined && node.bucket >= 0 && restraint?.backoff === undefined) {
-      // Marked and queued already, as nearly all are in the middle of a settle.
+    const ranAlready = node.lastPass === this.#queue.pass;
+    if (cause !== undefined && node.bucket >= 0 && !ranAlready && !restraint?.backoff) {
+      // Marked and queued already, as nearly all are in the middle of a settle. One that ran in this pass and waits for an
+      // input that is held is queued too; what dirties it then may be its own doing, and counts.
       node.flags |= STALE;
       if (restraint !== undefined) freshen(restraint);
       return;
@@ -322,6 +324,8 @@ export class Marker {
         this.#release(restraint.backoff);
       }
       this.#queue.remove(member);
+      if (restraint.hold === "gate") this.gated--;
+      restraint.gate?.cancel();
       restraint.backoff = rest;
       restraint.hold = "backoff";
       if (member.flags & STALE) member.flags |= RECURSED;

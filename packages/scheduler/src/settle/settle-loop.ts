@@ -102,22 +102,24 @@ export class SettleLoop {
   #advance(): SettleResult | Pause {
     const { yielding, sliceMs, clock } = this.#options;
     const timed = yielding || this.#deadline !== undefined;
+    // Each slice takes a step, however long the clock's own steps are.
+    let worked = false;
     for (;;) {
       if (this.#stepped && timed) {
         const now = clock.monotonic();
         if (this.#deadline !== undefined && now >= this.#deadline && this.busy()) {
           return this.#result("deadline");
         }
-        if (yielding && now - this.#sliceStart >= sliceMs && this.busy()) return "yield";
+        if (worked && yielding && now - this.#sliceStart >= sliceMs && this.busy()) return "yield";
       }
       if (this.#events.ready) {
-        this.#stepped = true;
+        this.#stepped = worked = true;
         if (this.#events.start()) return "event";
         continue;
       }
       const node = this.#next();
       if (node !== undefined) {
-        this.#stepped = true;
+        this.#stepped = worked = true;
         this.#runner.step(node);
         continue;
       }

@@ -153,3 +153,21 @@ test("[SC-T1] work that a read found gated, and whose turn comes before the time
   expect((await w.scheduler.settle()).state).toBe("idle");
   expect([w.get("after"), clock.pendingTimers(), w.scheduler.busy()]).toEqual([1, 0, false]);
 });
+
+test("[SC-C1] a cycle through a node that waits for a gated input too is cut as any other", async () => {
+  const clock = new VirtualClock();
+  const w = new World({ clock, passBudget: 5 });
+  w.set("start", 0);
+  w.computed("A", (read) => num(read("start")) + num(read("B")) + num(read("C")) + 1);
+  const slow = w.computed("B", (read) => num(read("A")) + 1, { gate: { throttleMs: 60_000 } });
+  w.computed("C", (read) => num(read("A")) + 1);
+  for (const key of ["B", "A", "C"]) w.watch(key);
+  const settled = w.scheduler.settle();
+  await clock.drain();
+  expect(w.scheduler.stats.cuts).toBeGreaterThan(0);
+  w.scheduler.unregister(slow);
+  expect(w.scheduler.stats.held).toBe(0);
+  await clock.advance(120_000);
+  await settled;
+  w.scheduler.dispose();
+});

@@ -54,6 +54,28 @@ test("[SC-Y2] it yields once per spent slice, between steps, and tells before co
   expect(w.scheduler.stats.yields).toBe(2);
 });
 
+test("[SC-Y2] every slice takes a step, also where the clock moves by more than a slice at once", async () => {
+  const clock = new VirtualClock();
+  // Each look at this clock is a slice later than the one before.
+  const coarse = {
+    now: () => clock.now(),
+    monotonic: () => (clock.spend(20), clock.monotonic()),
+    timer: clock.timer.bind(clock),
+    immediate: clock.immediate.bind(clock),
+  };
+  const w = new World({ clock: coarse as never, yielding: true });
+  for (let i = 0; i < 5; i++) {
+    w.computed(`n${i}`, () => i);
+    w.watch(`n${i}`);
+  }
+  void w.scheduler.settle();
+  await clock.runImmediates();
+  await clock.runImmediates();
+  await clock.runImmediates();
+  await clock.runImmediates();
+  expect(w.log).toHaveLength(5);
+});
+
 test("[SC-Y3] who does not serve does not yield (CY-03)", async () => {
   const { clock, w } = steps({ yielding: false, ms: 50, count: 10 });
   const settled = w.scheduler.settle();
