@@ -2,6 +2,7 @@ import {
   docId,
   pieceIdFor,
   principal as principalOf,
+  ProtocolError,
   validateJson,
   type DocId,
   type IdSource,
@@ -43,7 +44,23 @@ export function prepareVerb(
 ): PreparedVerb {
   principalOf(verb.principal);
   const pattern = patterns.get(verb.pattern.id, verb.pattern.version);
-  return verb.verb === "create" ? prepareCreate(verb, pattern, ids) : prepareSource(verb, pattern);
+  switch (verb.verb) {
+    case "create":
+      return prepareCreate(verb, pattern, ids);
+    case "setsrc":
+      return prepareSource(verb, pattern);
+    default:
+      return unknownVerb(verb);
+  }
+}
+
+/** Whoever calls from JavaScript may ask for anything. */
+function unknownVerb(verb: never): never {
+  const { verb: asked } = verb as { readonly verb: unknown };
+  throw new ProtocolError(
+    `there is no verb ${JSON.stringify(asked)}; ask for "create" or "setsrc"`,
+    { path: ["verb"] },
+  );
 }
 
 /** A piece's document as it is stored. @throws ProtocolError, ValueError */

@@ -292,6 +292,11 @@ describe("what cannot be asked for", () => {
     ["a pattern nobody has", { pattern: { ...NAME, version: "9" } }, "unknown-pattern"],
     ["an argument that does not fit", { argument: { name: 1 } }, "protocol"],
     ["everybody, as a principal", { argument: { name: "a" }, principal: "*" as never }, "protocol"],
+    [
+      "a verb that there is none of",
+      { argument: { name: "a" }, verb: "delete" as never },
+      "protocol",
+    ],
     ["a cause that is no JSON", { argument: { name: "a" }, cause: (() => 1) as never }, "value"],
   ])("[EX-V5] %s is refused, and the space is not activated for it", async (_what, rest, code) => {
     const w = await createWorld({ patterns: [greeting] });
