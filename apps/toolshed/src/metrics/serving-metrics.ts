@@ -82,7 +82,7 @@ function quantilesOf(series: readonly SettleSample[], kind: SettleSample["class"
     .map(({ ms }) => ms / MS_PER_SECOND)
     .sort((a, b) => a - b);
   return QUANTILES.flatMap((quantile) => {
-    // Nearest rank: a value that was measured, never one in between.
+    // One of the values that were measured, never one in between.
     const value = times[Math.max(0, Math.ceil(quantile * times.length) - 1)];
     return value === undefined
       ? []

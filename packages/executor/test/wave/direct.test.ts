@@ -1,12 +1,9 @@
 import { describe, expect, test } from "vitest";
 import {
-  instanceKey,
   SPACE_SCOPE_KEY,
-  type ActionId,
   type DocId,
   type EventId,
   type HolderId,
-  type InstanceKey,
   type Seq,
 } from "@tidemark/protocol";
 import { createTestServer } from "@tidemark/memory-engine/testing";
@@ -14,33 +11,14 @@ import type { Contribution } from "../../src/wave/contribution.js";
 import { DirectCommits } from "../../src/wave/direct.js";
 import { planWave, type Intrusion, type PlanView } from "../../src/wave/plan.js";
 import { planViewOf } from "../../src/wave/store-view.js";
+import { at, contribution, seq } from "../support/contributions.js";
 
-const at = (name: string): InstanceKey => instanceKey(`node:${name}` as DocId, SPACE_SCOPE_KEY);
-const seq = (n: number) => n as Seq;
 const read = (name: string, n: number) => ({
   key: at(name),
   path: [],
   kind: "value" as const,
   seq: seq(n),
 });
-
-let nextId = 0;
-function contribution(parts: Partial<Contribution>): Contribution {
-  nextId += 1;
-  return {
-    id: nextId,
-    kind: "derivation",
-    action: `t/n${nextId}@p` as ActionId,
-    instance: SPACE_SCOPE_KEY,
-    basis: seq(10),
-    reads: [],
-    elided: [],
-    writes: [],
-    sends: [],
-    layer: { ops: new Map() },
-    ...parts,
-  };
-}
 
 /** A store over whose `x` these writes of somebody else's came, the direct commit among them. */
 function view(...seqs: readonly number[]): PlanView {

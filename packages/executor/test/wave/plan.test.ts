@@ -1,37 +1,13 @@
 import { describe, expect, test } from "vitest";
 import {
-  instanceKey,
-  SPACE_SCOPE_KEY,
-  type ActionId,
   type DocId,
   type EventId,
   type InstanceKey,
-  type Seq,
   type ValueOperation,
 } from "@tidemark/protocol";
-import type { Contribution, RunWrite } from "../../src/wave/contribution.js";
+import type { RunWrite } from "../../src/wave/contribution.js";
 import { planWave, type Intrusion, type PlanView } from "../../src/wave/plan.js";
-
-const at = (name: string): InstanceKey => instanceKey(`node:${name}` as DocId, SPACE_SCOPE_KEY);
-const seq = (n: number) => n as Seq;
-
-let nextId = 1;
-function contribution(parts: Partial<Contribution>): Contribution {
-  nextId += 1;
-  return {
-    id: nextId,
-    kind: "derivation",
-    action: `t/n${nextId}@p` as ActionId,
-    instance: SPACE_SCOPE_KEY,
-    basis: seq(10),
-    reads: [],
-    elided: [],
-    writes: [],
-    sends: [],
-    layer: { ops: new Map() },
-    ...parts,
-  };
-}
+import { at, contribution, seq } from "../support/contributions.js";
 
 const set = (name: string, value: number): RunWrite => ({
   key: at(name),

@@ -39,7 +39,7 @@ export function readAppendRefusal(error: unknown): AppendRefusal {
   return FINAL_CODES.has(error.code) ? "final" : "passing";
 }
 
-/** Only a denial that names the access list's revision as its evidence cannot pass. */
+/** Only a denial that names the access list's revision it rests on cannot pass. */
 function isProvenDenial(error: TidemarkError): boolean {
   const { permanentEvidence, aclRevision, retriable } = error.details as AuthorizationDetails;
   return permanentEvidence === true && aclRevision !== undefined && retriable !== true;

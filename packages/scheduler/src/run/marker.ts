@@ -324,8 +324,7 @@ export class Marker {
         this.#release(restraint.backoff);
       }
       this.#queue.remove(member);
-      if (restraint.hold === "gate") this.gated--;
-      restraint.gate?.cancel();
+      if (restraint.hold === "gate") this.#ungate(restraint);
       restraint.backoff = rest;
       restraint.hold = "backoff";
       if (member.flags & STALE) member.flags |= RECURSED;
