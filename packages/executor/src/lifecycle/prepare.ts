@@ -43,15 +43,21 @@ export function prepareVerb(
   ids: IdSource,
 ): PreparedVerb {
   principalOf(verb.principal);
-  const pattern = patterns.get(verb.pattern.id, verb.pattern.version);
   switch (verb.verb) {
     case "create":
-      return prepareCreate(verb, pattern, ids);
+      return prepareCreate(verb, patternOf(verb, patterns), ids);
     case "setsrc":
-      return prepareSource(verb, pattern);
+      return prepareSource(verb, patternOf(verb, patterns));
     default:
       return unknownVerb(verb);
   }
+}
+
+function patternOf(
+  { pattern: { id, version } }: LifecycleVerb,
+  patterns: Pick<PatternRegistry, "get">,
+): Pattern {
+  return patterns.get(id, version);
 }
 
 /** Whoever calls from JavaScript may ask for anything. */
