@@ -294,7 +294,7 @@ describe("what cannot be asked for", () => {
     ["everybody, as a principal", { argument: { name: "a" }, principal: "*" as never }, "protocol"],
     [
       "a verb that there is none of",
-      { argument: { name: "a" }, verb: "delete" as never },
+      { verb: "delete" as never, pattern: undefined as never },
       "protocol",
     ],
     ["a cause that is no JSON", { argument: { name: "a" }, cause: (() => 1) as never }, "value"],
