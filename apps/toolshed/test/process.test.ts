@@ -42,6 +42,8 @@ test("a vote given while the server was dead lands once when it is back, and wha
   const ana = processes.person(() => at, demo);
   await ana.space.ready;
   await ana.poll.fire("addOption", { option: "Ramen" }).settled;
+  // The vote's echo reads the list of options, which a slow wave derives after the event's own end.
+  await ana.space.waitForSettled();
   await first.crash();
   const offline = ana.poll.fire("vote", { option: "Ramen" });
   await offline.echoed;
