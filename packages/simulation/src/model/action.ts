@@ -12,8 +12,8 @@ export type Action =
       readonly event: string;
       readonly admitted: boolean;
     }
-  /** An authored or system commit that writes documents. */
-  | { readonly do: "write"; readonly races: readonly string[] }
+  /** An authored or system commit that writes documents, or the answer to a request: derived, and no wave. */
+  | { readonly do: "write"; readonly races: readonly string[]; readonly answer?: true }
   | { readonly do: "tick"; readonly by: number }
   | { readonly do: "compact"; readonly gone: readonly Pos[] }
   | {

@@ -28,14 +28,16 @@ export function append(state: ModelState, action: ActionOf<"append">, law: Law):
   return went(next, same.length > 0 ? "of an id that was consumed" : "of a new id");
 }
 
-/** A commit of people, or of the server itself: it may race what waves hold. */
-export function write(state: ModelState, { races }: ActionOf<"write">): Stepped {
+/** A commit of people, of the server itself, or of an answer from outside: it may race what waves hold. */
+export function write(state: ModelState, { races, answer }: ActionOf<"write">): Stepped {
   const seq = state.head + 1;
   const next = {
     ...state,
     head: seq,
     changes: [...standing(state), { seq, races }],
     underived: owing(state.underived, { seq, cause: seq }),
+    // No input: W comes over it by an advance (seed 001 §3, drain-settle).
+    tail: answer ? [...state.tail, { seq, content: true }] : state.tail,
   };
   return went(next, "committed");
 }

@@ -352,7 +352,7 @@ export class SpaceTrace {
   /** An answer to a request is no wave: it lands beside one, under the same lease. */
   #answer(process: string, { seq }: AcceptedCommit): void {
     const { follower } = this;
-    const action = { do: "write", races: ["*"] } as const;
+    const action = { do: "write", races: ["*"], answer: true } as const;
     if (holds(follower.state, process)) follower.act(action);
     else follower.depart(action, `${process} stored an answer at ${seq} without a live row`);
   }
