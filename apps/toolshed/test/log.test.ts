@@ -60,3 +60,13 @@ test("a report of the serving loop is logged by names alone: nothing that a user
   ]);
   expect(lines.join("")).not.toContain("SECRET");
 });
+
+test("a tenure is a line as it begins and a line as it ends, with the reason", () => {
+  const { lines, log } = captured();
+  logReport(log, { kind: "tenure-began", space: "did:key:s" as never, reused: true });
+  logReport(log, { kind: "tenure-ended", space: "did:key:s" as never, reason: "idle" });
+  expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
+    { time: 5, level: "info", message: "tenure-began", space: "did:key:s", reused: true },
+    { time: 5, level: "info", message: "tenure-ended", space: "did:key:s", reason: "idle" },
+  ]);
+});

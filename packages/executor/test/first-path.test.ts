@@ -26,7 +26,7 @@ test("[EX-L1] one click is one derived commit that carries consequence, mark, fr
   const e1 = await w.fire(w.owner, piece, "inc");
   await w.settle();
 
-  expect(w.reports).toEqual([]);
+  expect(w.reports).toEqual([{ kind: "tenure-began", space: w.space, reused: false }]);
   expect(w.value(piece, "count")).toBe(1);
   expect(w.value(piece, "double")).toBe(2);
   expect(w.entry(piece, "inc", e1)).toMatchObject({ consequenced: true });

@@ -110,6 +110,34 @@ describe("the lease", () => {
     await stopping;
     await w.stop();
   });
+
+  test("[EX-T19] each tenure that serves is told of as it begins and as it ends; one that was refused is not", async () => {
+    const w = await createWorld({ patterns: [counter] });
+    const piece = await w.create(counter);
+    const told = (reports: World["reports"]) =>
+      reports.filter(({ kind }) => kind === "tenure-began" || kind === "tenure-ended");
+    const { space } = w;
+    await w.open(w.owner, piece, ["count"]);
+    await w.settle();
+    const refused: World["reports"] = [];
+    const rival = createHost(w.t, { patterns: [counter] }, refused, 11);
+    rival.start();
+    rival.warm(space);
+    await w.t.run();
+    await rival.stop();
+    await w.owner.call("space.close", { space });
+    await w.t.clock.advance(40_000);
+    await w.open(w.owner, piece, ["count"]);
+    await w.settle();
+    await w.stop();
+    expect(told(w.reports)).toEqual([
+      { kind: "tenure-began", space, reused: false },
+      { kind: "tenure-ended", space, reason: "idle" },
+      { kind: "tenure-began", space, reused: true },
+      { kind: "tenure-ended", space, reason: "stopped" },
+    ]);
+    expect(refused).toEqual([]);
+  });
 });
 
 describe("activation and parking", () => {

@@ -3,7 +3,17 @@ import { describeError } from "./describe-error.js";
 import type { Log, LogLevel } from "./log.js";
 
 /** Fields that name things. Whatever else a report carries may hold values, and stays out of the log. */
-const NAMES = ["space", "piece", "event", "action", "stream", "reason", "afterMs"] as const;
+const NAMES = [
+  "space",
+  "piece",
+  "event",
+  "action",
+  "stream",
+  "reason",
+  "reused",
+  "afterMs",
+] as const;
+const PLAIN: ReadonlySet<string> = new Set(["string", "number", "boolean"]);
 
 /** Writes what the serving loop tells: its kind, the ids it names, and its error as code and message. */
 export function logReport(log: Log, report: ServingReport): void {
@@ -11,18 +21,21 @@ export function logReport(log: Log, report: ServingReport): void {
   const fields = { ...namesOf(report), ...(inner === undefined ? {} : namesOf(inner)) };
   const error = errorOf(report) ?? errorOf(inner);
   const message = inner === undefined ? report.kind : `${report.kind}: ${inner.kind}`;
-  log(levelOf(report), message, error === undefined ? fields : { ...fields, error });
+  log(LEVELS[report.kind] ?? "warn", message, error === undefined ? fields : { ...fields, error });
 }
 
-function levelOf(report: ServingReport): LogLevel {
-  return report.kind === "tenure-failed" || report.kind === "piece-failed" ? "error" : "warn";
-}
+const LEVELS: Readonly<Partial<Record<ServingReport["kind"], LogLevel>>> = {
+  "tenure-began": "info",
+  "tenure-ended": "info",
+  "tenure-failed": "error",
+  "piece-failed": "error",
+};
 
 function namesOf(report: object): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const name of NAMES) {
     const value = (report as Readonly<Record<string, unknown>>)[name];
-    if (typeof value === "string" || typeof value === "number") fields[name] = value;
+    if (PLAIN.has(typeof value)) fields[name] = value;
   }
   return fields;
 }

@@ -1,6 +1,7 @@
 import type { ActionId, DocId, EventId, SpaceId } from "@tidemark/protocol";
 import type { BuiltInName, RuntimeReport } from "@tidemark/runtime";
 import type { SchedulerReport } from "@tidemark/scheduler";
+import type { ParkReason } from "../host/park.js";
 
 /** What a tenure tells whoever watches; nothing here is decided by. */
 export type ServingReport =
@@ -45,6 +46,18 @@ export type ServingReport =
       readonly space: SpaceId;
       readonly event: EventId;
       readonly receipt: DocId;
+    }
+  | {
+      /** The lease is held and the loop runs; `reused` where the runtime is the one of the tenure before. */
+      readonly kind: "tenure-began";
+      readonly space: SpaceId;
+      readonly reused: boolean;
+    }
+  | {
+      /** A tenure that had begun is over, its lease given back unless somebody else has it. */
+      readonly kind: "tenure-ended";
+      readonly space: SpaceId;
+      readonly reason: ParkReason;
     }
   | { readonly kind: "tenure-failed"; readonly space: SpaceId; readonly error: unknown }
   | { readonly kind: "dispose-late"; readonly space: SpaceId; readonly afterMs: number };

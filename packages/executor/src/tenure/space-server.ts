@@ -44,6 +44,8 @@ export class SpaceServer {
   #ending: ParkReason | undefined;
   #wavesBefore = 0;
   #serving = false;
+  /** It has served: who was told of its begin is told of its end. */
+  #began = false;
 
   constructor(options: TenureOptions, takeKept: TakeKept = () => undefined) {
     this.#options = options;
@@ -133,12 +135,13 @@ export class SpaceServer {
     }
     const kept = await this.#teardown(result.reason);
     this.#refuseVerbs(result.reason, result.error);
+    if (this.#began) report({ kind: "tenure-ended", space: this.space, reason: result.reason });
     const committed = stats.counts.derivedCommits > this.#wavesBefore;
     return { ...result, committed, ...(kept === undefined ? {} : { kept }) };
   }
 
   async #serve(): Promise<ParkReason> {
-    const { stats, gates } = this.#options;
+    const { stats, gates, report } = this.#options;
     if (!this.#lease.acquire()) return "rival";
     stats.lease.held = 1;
     await gates.pass("activate:after-lease", { space: this.space });
@@ -146,9 +149,12 @@ export class SpaceServer {
     this.#initialize();
     // Synchronous work may have delayed every timer: the row itself is asked before launch (§2).
     if (!this.#lease.confirm()) throw new TenureEnd("lapse");
-    if (this.#borrowed) stats.parkedRuntimes.reused += 1;
+    const reused = this.#borrowed;
+    if (reused) stats.parkedRuntimes.reused += 1;
     this.#borrowed = false;
     this.#serving = true;
+    this.#began = true;
+    report({ kind: "tenure-began", space: this.space, reused });
     return this.#loop();
   }
 
