@@ -106,6 +106,7 @@ export type { Piece } from "./piece/piece.js";
 export { Runtime, type Edit, type HandlerEvent, type RunningHandler } from "./runtime.js";
 export type { RecoveredRead, RuntimeOptions } from "./runtime-options.js";
 export type {
+  DerivationContext,
   EffectRequest,
   EffectRun,
   LoggedRead,

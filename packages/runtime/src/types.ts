@@ -64,6 +64,14 @@ export interface SentEvent extends EventMarks {
   readonly payload: JsonValue;
 }
 
+/** A computed's run, or an effectful node's. */
+export interface DerivationContext {
+  readonly kind: "derivation";
+  readonly action: ActionId;
+  readonly scopeKey: ScopeKey;
+  readonly actor?: Actor;
+}
+
 /** Who a run is, and as whom it acts; without one nothing is sealed (seed 001 §3d). */
 export type RunContext =
   | {
@@ -76,12 +84,7 @@ export type RunContext =
       readonly lt1?: boolean | undefined;
       readonly actor: Actor;
     }
-  | {
-      readonly kind: "derivation";
-      readonly action: ActionId;
-      readonly scopeKey: ScopeKey;
-      readonly actor?: Actor;
-    }
+  | DerivationContext
   | { readonly kind: "bookkeeping"; readonly action: ActionId };
 
 /** A request of an effectful node that its result document does not answer (seed 001 §4). */
@@ -132,6 +135,13 @@ export type SealVerdict =
 /** Where runs go: the wave, the overlay or the store (architecture.md "Seams"). */
 export interface SealDestination {
   seal(run: SealedRun): SealVerdict;
+  /**
+   * A derivation met something that is not there yet: where its earlier runs are shown and nothing more, they
+   * go (speculation.md "What speculates"). What a wave has sealed stays without this.
+   *
+   * @returns what the view shows differently now
+   */
+  withdraw?(run: DerivationContext): readonly Change[];
 }
 
 /** Whether runs are authoritative or echoes. */

@@ -1,6 +1,12 @@
 import type { InstanceKey, Seq, ValueOperation } from "@tidemark/protocol";
-import type { SealDestination, SealedRun, SealVerdict, SentEvent } from "@tidemark/runtime";
-import type { Overlay, SealedEcho, SealResult } from "@tidemark/speculation";
+import type {
+  DerivationContext,
+  SealDestination,
+  SealedRun,
+  SealVerdict,
+  SentEvent,
+} from "@tidemark/runtime";
+import type { Overlay, OverlayChange, SealedEcho, SealResult } from "@tidemark/speculation";
 
 /** What an echo sent, to be echoed in its turn. */
 export interface EchoedSend extends SentEvent {
@@ -25,9 +31,12 @@ export class EchoSeal implements SealDestination {
   }
 
   seal(run: SealedRun): SealVerdict {
-    const { changes } = this.#lay(run);
-    for (const { key } of changes) this.#moved(key);
-    return { ok: true, changes };
+    return { ok: true, changes: this.#tell(this.#lay(run).changes) };
+  }
+
+  /** A computed that met something that is not there yet shows nothing of its own. */
+  withdraw(run: DerivationContext): readonly OverlayChange[] {
+    return this.#tell(this.#overlay.dropDerived(writerOf(run)));
   }
 
   /** The events sent by the runs sealed since the last call. */
@@ -37,11 +46,16 @@ export class EchoSeal implements SealDestination {
     return sends;
   }
 
+  #tell(changes: readonly OverlayChange[]): readonly OverlayChange[] {
+    for (const { key } of changes) this.#moved(key);
+    return changes;
+  }
+
   #lay(run: SealedRun): Pick<SealResult, "changes"> {
     const { context } = run;
     if (context.kind === "bookkeeping") return { changes: [] };
     if (context.kind === "derivation") {
-      return this.#overlay.sealDerived(this.#echo(run, `${context.action} ${context.scopeKey}`));
+      return this.#overlay.sealDerived(this.#echo(run, writerOf(context)));
     }
     const sealed = this.#overlay.sealHandler(context.eventId, this.#echo(run, context.eventId));
     if (sealed.accepted) {
@@ -66,4 +80,8 @@ export class EchoSeal implements SealDestination {
     const value = this.#overlay.view.get(key)?.value;
     return value === undefined ? { op: "delete" } : { op: "set", value };
   }
+}
+
+function writerOf({ action, scopeKey }: DerivationContext): string {
+  return `${action} ${scopeKey}`;
 }

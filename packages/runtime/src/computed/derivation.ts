@@ -12,7 +12,7 @@ import type { ReadEntry, RunOutcome } from "@tidemark/scheduler";
 import { runInFrame } from "../frame/frame.js";
 import type { RunEnvironment } from "../piece/environment.js";
 import { Transaction } from "../transaction/transaction.js";
-import type { EffectRun, LoggedRead, RunContext, SealedRun } from "../types.js";
+import type { DerivationContext, EffectRun, LoggedRead, SealedRun } from "../types.js";
 
 /** A derivation: its output, and the code that makes it. */
 export interface DerivationSpec {
@@ -126,13 +126,8 @@ function sealDerivation(
   extras: DerivationExtras | undefined,
 ): RunOutcome {
   const { reads: logged } = tx;
-  const context: RunContext = {
-    kind: "derivation",
-    action: spec.action,
-    scopeKey: SPACE_SCOPE_KEY,
-  };
   const run: SealedRun = {
-    context,
+    context: contextOf(spec),
     reads: env.durableReads(logged),
     writes: tx.writes,
     sends: tx.sends,
@@ -150,13 +145,17 @@ function sealDerivation(
   return { reads, changes: [...verdict.changes, ...(extras?.changes ?? [])] };
 }
 
+function contextOf({ action }: DerivationSpec): DerivationContext {
+  return { kind: "derivation", action, scopeKey: SPACE_SCOPE_KEY };
+}
+
 /** An input is not there: nothing is sealed, and the run repeats when one of its reads changes. */
 function disposed(env: RunEnvironment, spec: DerivationSpec, tx: Transaction): RunOutcome {
   const reads = entriesOf(tx.reads);
   const suspension = tx.suspension;
   if (suspension === undefined || suspension.kind === "pending") {
     env.waiting(spec.action, suspension?.on);
-    return { reads, changes: [] };
+    return { reads, changes: env.seal.withdraw?.(contextOf(spec)) ?? [] };
   }
   return { reads, changes: [], failed: suspension.error };
 }
