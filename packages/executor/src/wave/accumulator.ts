@@ -9,6 +9,7 @@ import {
   type ValueOperation,
 } from "@tidemark/protocol";
 import type { Change } from "@tidemark/scheduler";
+import { BlindWrites } from "./blind.js";
 import { closeOver } from "./closure.js";
 import type { Contribution } from "./contribution.js";
 import { DirectCommits } from "./direct.js";
@@ -63,6 +64,7 @@ export class WaveAccumulator {
   readonly direct = new DirectCommits();
   readonly #base: WaveBase;
   readonly #lastOfNode = new Map<string, Contribution>();
+  readonly #blind = new BlindWrites();
   #open = new Wave();
   #nextId = 1;
 
@@ -86,7 +88,8 @@ export class WaveAccumulator {
     const layer = { ops: operationsOf(draft) };
     const nodeKey = `${draft.action} ${draft.instance}`;
     const previous = draft.kind === "derivation" ? this.#lastOfNode.get(nodeKey) : undefined;
-    const contribution = contributionOf(draft, {
+    const reads = this.#blind.asSeen(draft.reads, this.#base.seq);
+    const contribution = contributionOf(draft, reads, {
       id: this.#nextId,
       basis: this.#base.seq,
       previous: previous?.id,
@@ -183,8 +186,9 @@ export class WaveAccumulator {
     for (const contribution of wave.contributions) {
       for (const { key } of landedWrites(plan.fates.get(contribution.id))) {
         if (disturbed.has(key) || openKeys.has(key) || values.has(key)) continue;
-        // Receipts above all: one an event, and hardly ever read here.
-        if (this.#base.concerns?.(key) === false) {
+        // Receipts above all: one an event, and hardly ever read here. A load would show what a write of ours
+        // was rebased on ahead of everything that was committed with it.
+        if (!this.#isBlind(plan, key) && this.#base.concerns?.(key) === false) {
           unseen.add(key);
           continue;
         }
@@ -199,8 +203,16 @@ export class WaveAccumulator {
       this.view.remove(contribution.layer);
       this.#forget(contribution);
     }
-    for (const [key, value] of values) this.#base.accept(key, value, seqOf(key));
+    for (const [key, value] of values) {
+      this.#base.accept(key, value, seqOf(key));
+      if (this.#isBlind(plan, key)) this.#blind.add(key, seqOf(key));
+    }
     for (const key of unseen) this.#base.acceptUnseen?.(key, seqOf(key));
+  }
+
+  /** The wave wrote it over what the replica has not taken in. */
+  #isBlind({ rebased }: WavePlan, key: InstanceKey): boolean {
+    return (rebased.get(key) ?? 0) > this.#base.seq;
   }
 
   /** Where the visible value is not simply the wave's, what landed is applied to the base again. */
@@ -265,7 +277,7 @@ export class WaveAccumulator {
 type Place = Pick<Contribution, "id" | "basis" | "previous" | "observed" | "layer">;
 
 /** Field by field: a spread of what is optional costs more than the seal. */
-function contributionOf(draft: Draft, place: Place): Contribution {
+function contributionOf(draft: Draft, reads: Contribution["reads"], place: Place): Contribution {
   return {
     id: place.id,
     kind: draft.kind,
@@ -273,7 +285,7 @@ function contributionOf(draft: Draft, place: Place): Contribution {
     instance: draft.instance,
     actor: draft.actor,
     basis: place.basis,
-    reads: draft.reads,
+    reads,
     elided: draft.elided,
     previous: place.previous,
     writes: draft.writes,

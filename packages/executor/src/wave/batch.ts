@@ -271,7 +271,7 @@ function basisOf(
       space: foreign ?? space,
       ...parseInstanceKey(key),
       seq:
-        foreign === undefined && readFromWave(key, contribution.id, writers, plan)
+        foreign === undefined && readFromWave(key, contribution, writers, plan)
           ? (places.get(key) ?? ("wave" as const))
           : seq,
     })),
@@ -298,13 +298,13 @@ function writersOf(
  */
 function readFromWave(
   key: InstanceKey,
-  reader: number,
+  { id, basis }: Pick<Contribution, "id" | "basis">,
   writers: ReadonlyMap<InstanceKey, { readonly first: number; readonly last: number }>,
   plan: WavePlan,
 ): boolean {
   const written = writers.get(key);
-  if (written === undefined || plan.rebased.has(key)) return false;
-  return written.last <= reader;
+  if (written === undefined || (plan.rebased.get(key) ?? 0) > basis) return false;
+  return written.last <= id;
 }
 
 /** One read per document instance, at the lowest seq it was read at. */

@@ -68,8 +68,8 @@ export interface WavePlan {
   readonly lost: Losses;
   /** What later contributions may have read and is not there. */
   readonly fallen: FallenKeys;
-  /** Instances that a landing write was rebased on, over an intrusion the replica has not seen. */
-  readonly rebased: ReadonlySet<InstanceKey>;
+  /** Instances that a landing write was rebased on, and the last of the intrusions that it landed over. */
+  readonly rebased: ReadonlyMap<InstanceKey, Seq>;
   readonly supersededWrites: number;
   readonly orphans: number;
   /** Receipts of landing contributions that stand already, and stay as they are. */
@@ -106,7 +106,7 @@ export function planWave(
 
 class Planner {
   readonly #view: PlanView;
-  readonly #rebased = new Set<InstanceKey>();
+  readonly #rebased = new Map<InstanceKey, Seq>();
   readonly #standing = new Map<number, InstanceKey>();
   #supersededWrites = 0;
 
@@ -208,8 +208,14 @@ class Planner {
       if (readsIntruded(contribution.reads, key, theirs.op)) return "raced";
     }
     if (!applies(kept, this.#view.read(key))) return "inapplicable";
-    this.#rebased.add(key);
+    this.#rebaseOver(key, intrusions);
     return { kept, dropped };
+  }
+
+  #rebaseOver(key: InstanceKey, intrusions: readonly Intrusion[]): void {
+    const known = this.#rebased.get(key);
+    const last = intrusions.at(-1)?.seq;
+    if (last !== undefined && (known === undefined || known < last)) this.#rebased.set(key, last);
   }
 
   #intruded(contribution: Contribution, key: InstanceKey): boolean {

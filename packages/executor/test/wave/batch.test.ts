@@ -114,6 +114,9 @@ describe("basis rows", () => {
         key === at("x") ? [{ seq: seq(20), op: increment("x", 5).op, authored: true }] : [],
     };
     expect(basisOf([handling, reader], struck)).toEqual([[["node:x", 3]]]);
+    // One over a replica that has taken the other write in has seen the sum.
+    const later = derivation(3, { reads: [read("x", 20)], basis: seq(20) });
+    expect(basisOf([handling, later], struck)).toEqual([[["node:x", "wave"]]]);
   });
 
   test("[EX-R5] only the last run of a node leaves rows, and a withdrawn run none", () => {
