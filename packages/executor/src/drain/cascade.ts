@@ -1,4 +1,5 @@
 import { marksIn, type CarriedEntry } from "@tidemark/events";
+import type { DocId } from "@tidemark/protocol";
 import type { EventTask } from "@tidemark/scheduler";
 import type { SpaceStats } from "../stats/counters.js";
 import type { Wave, WaveAccumulator } from "../wave/accumulator.js";
@@ -14,6 +15,8 @@ export interface CascadeOptions {
     queueEvent(task: EventTask): void;
     dropQueued(match: (task: EventTask) => boolean): readonly EventTask[];
   };
+  /** Whether a stored entry of the stream has its turn first. */
+  readonly holds: (stream: DocId) => boolean;
   readonly deliver: (event: Runnable, copy: CopyOf) => DeliveryResult | Promise<DeliveryResult>;
   readonly reportFailure: (event: Runnable, error: unknown) => void;
 }
@@ -26,6 +29,8 @@ export interface CascadeOptions {
 export class Cascade {
   readonly #options: CascadeOptions;
   readonly #queued = new Set<string>();
+  /** Streams of which a copy of the wave did not end in it. */
+  readonly #behind = new WeakMap<Wave, Set<DocId>>();
 
   constructor(options: CascadeOptions) {
     this.#options = options;
@@ -46,7 +51,7 @@ export class Cascade {
     this.#options.stats.events.lt1LeftoversPurged += purged.length;
   }
 
-  #enqueue(id: string, entry: CarriedEntry, copy: { emitter: number; wave: Wave }): void {
+  #enqueue(id: string, entry: CarriedEntry, copy: CopyOf): void {
     const event: Runnable = {
       stream: entry.stream,
       eventId: entry.eventId,
@@ -56,16 +61,33 @@ export class Cascade {
       marks: marksIn(entry),
     };
     this.#queued.add(id);
-    this.#options.queue.queueEvent({
-      id,
-      run: async () => {
-        this.#queued.delete(id);
-        try {
-          await this.#options.deliver(event, copy);
-        } catch (error) {
-          this.#options.reportFailure(event, error);
-        }
-      },
-    });
+    this.#options.queue.queueEvent({ id, run: () => this.#run(id, event, copy) });
+  }
+
+  /** Within a stream nothing runs ahead of what comes before it (seed 000 §2): the entry is drained in its turn. */
+  async #run(id: string, event: Runnable, copy: CopyOf): Promise<void> {
+    this.#queued.delete(id);
+    const { stream } = event;
+    const ends = !this.#holds(stream, copy.wave) && (await this.#delivers(event, copy));
+    if (!ends) this.#holdBack(stream, copy.wave);
+  }
+
+  async #delivers(event: Runnable, copy: CopyOf): Promise<boolean> {
+    try {
+      return (await this.#options.deliver(event, copy)).kind === "sealed";
+    } catch (error) {
+      this.#options.reportFailure(event, error);
+      return false;
+    }
+  }
+
+  #holds(stream: DocId, wave: Wave): boolean {
+    return this.#behind.get(wave)?.has(stream) === true || this.#options.holds(stream);
+  }
+
+  #holdBack(stream: DocId, wave: Wave): void {
+    const behind = this.#behind.get(wave);
+    if (behind === undefined) this.#behind.set(wave, new Set([stream]));
+    else behind.add(stream);
   }
 }

@@ -24,6 +24,7 @@ import type { DeliveryResult } from "./delivery.js";
 import { InFlightGuard } from "./guard.js";
 import { placeKey, runnableOf, type PlaceKey, type Runnable } from "./places.js";
 import { ENTRIES_PER_PASS, standingEntries, type Standing } from "./standing.js";
+import { StreamTurns } from "./turns.js";
 
 const FIRST = 1 as Seq;
 
@@ -65,6 +66,7 @@ export class Drain {
   readonly #guard = new InFlightGuard();
   readonly #deferrals = new Map<PlaceKey, Deferral>();
   readonly #queued = new Map<string, Runnable>();
+  readonly #turns = new StreamTurns();
   #armed = true;
   /** What the feed brought and no pass has looked at. */
   #arrived: StreamEntry[] = [];
@@ -98,6 +100,11 @@ export class Drain {
   /** Lowest seq whose event is not visible yet: W stays below it (seed 001 §3). */
   get floor(): Seq | undefined {
     return this.#floor;
+  }
+
+  /** Whether a stored entry of the stream has its turn before anything that this wave sends there. */
+  holds(stream: DocId): boolean {
+    return this.#turns.holds(stream);
   }
 
   /** Copies in flight. */
@@ -141,6 +148,7 @@ export class Drain {
       : this.#takeArrived();
     this.#pending = pending.length;
     if (asked) this.#arrived = [];
+    this.#findTurns(pending, asked, beyond !== undefined);
     const consumed = this.#consumedOf(pending);
     // Where the store was not asked, what is in flight came earlier than everything here.
     const earliest = asked || this.#guard.size === 0;
@@ -160,6 +168,12 @@ export class Drain {
     // No pass has looked at it yet: W stays below it until one has.
     this.#floor = beyond.seq;
     this.#armed = true;
+  }
+
+  #findTurns(pending: readonly StreamEntry[], asked: boolean, beyond: boolean): void {
+    if (asked) this.#turns.clear();
+    const open = pending.filter((entry) => this.#guard.stateOf(placeKey(entry)) !== "sealed");
+    this.#turns.found(open, beyond);
   }
 
   /** Later arrivals that the entry before them holds back. */
@@ -185,10 +199,12 @@ export class Drain {
     this.#guard.release(key);
     if (fate?.kind === "lands" || !wasNotice) this.#deferrals.delete(key);
     if (fate?.kind === "lands") {
+      this.#turns.done(delivery.stream, key);
       if (wasNotice) this.arm();
       else if (this.#pending > 0) this.#armed = true;
       return;
     }
+    this.#turns.wait(delivery.stream, key);
     this.#lower(delivery.place.seq);
     // Arrival order is the order of processing (R16): what stands behind it in the queue comes again.
     this.#sweep();
@@ -215,6 +231,7 @@ export class Drain {
     this.#backstop?.cancel();
     this.#backstop = undefined;
     this.#guard.clear();
+    this.#turns.clear();
     this.#queued.clear();
   }
 
@@ -229,6 +246,7 @@ export class Drain {
     this.#era += 1;
     this.#sweep();
     this.#guard.clear();
+    this.#turns.clear();
     this.#arrived = [];
     this.#pending = 0;
     this.#floor = FIRST;
@@ -290,8 +308,14 @@ export class Drain {
     this.#options.accumulator.seal(
       endDraft(runnableOf(entry), { kind: "succeeded" }, { duplicate: decision.mark }),
     );
-    this.#guard.set(key, "sealed");
+    this.#sealed(entry.stream, key);
     return true;
+  }
+
+  /** Its end is in the open wave: what comes later to its stream may follow it there. */
+  #sealed(stream: DocId, key: PlaceKey): void {
+    this.#guard.set(key, "sealed");
+    this.#turns.done(stream, key);
   }
 
   #enqueue(entry: StreamEntry, key: PlaceKey): boolean {
@@ -332,7 +356,7 @@ export class Drain {
     switch (result.kind) {
       case "sealed":
         // Its wave may have committed before the delivery's promise got here: then the store has spoken already.
-        if (this.#guard.stateOf(key) === "running") this.#guard.set(key, "sealed");
+        if (this.#guard.stateOf(key) === "running") this.#sealed(entry.stream, key);
         return;
       case "requeued":
         this.#guard.release(key);

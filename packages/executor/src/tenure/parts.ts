@@ -247,6 +247,7 @@ export class TenureParts {
       stats: this.#options.stats,
       accumulator: this.accumulator,
       queue: this.scheduler,
+      holds: (stream) => this.drain.holds(stream),
       deliver: (event, copy) => this.deliveries.deliver(event, copy),
       reportFailure: (event, error) => this.#failed(event.eventId, error),
     });
