@@ -80,7 +80,7 @@ export class Drain {
   #loadParked = false;
   /** The head that waits for a load: not dispatched again while that load is pending. */
   #parkedOn: { readonly place: PlaceKey; readonly load: InstanceKey } | undefined;
-  /** What was read of the store in an earlier one is not queued any more. */
+  /** A pass that began in an earlier one queues nothing more: something ahead of it went back meanwhile. */
   #era = 0;
 
   constructor(options: DrainOptions) {
@@ -158,7 +158,7 @@ export class Drain {
         ? this.#take(entry, at === 0 && earliest, consumed)
         : this.#deferUnseen();
       if (typeof taken === "boolean" ? taken : await taken) continue;
-      this.#floor = entry.seq;
+      this.#lower(entry.seq);
       this.#askStore = true;
       if (visible) this.#held(pending.length - at - 1);
       return;
@@ -166,7 +166,7 @@ export class Drain {
     if (asked) this.#askStore = beyond !== undefined;
     if (beyond === undefined) return;
     // No pass has looked at it yet: W stays below it until one has.
-    this.#floor = beyond.seq;
+    this.#lower(beyond.seq);
     this.#armed = true;
   }
 
@@ -215,6 +215,7 @@ export class Drain {
 
   /** Takes back every queued entry, as deferrals and requeues do (seed 000 §5, the in-queue sweep). */
   #sweep(): number {
+    this.#era += 1;
     const swept = this.#options.queue.dropQueued((task) => this.#queued.has(task.id));
     for (const task of swept) {
       // It may have arrived before whatever swept it, where a wave had given it back meanwhile.
@@ -243,7 +244,6 @@ export class Drain {
 
   /** The lease lapsed and came back: whatever is queued may have been delivered by somebody else meanwhile. */
   restart(): void {
-    this.#era += 1;
     this.#sweep();
     this.#guard.clear();
     this.#turns.clear();

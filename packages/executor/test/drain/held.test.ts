@@ -148,6 +148,42 @@ describe("what is held", () => {
     }
   });
 
+  test.each([
+    { kind: "not-run", reason: "its argument is not there" },
+    { kind: "load-parked", on: onItsWay, failed: false },
+    { kind: "failed" },
+    { kind: "requeued" },
+  ] as const)(
+    "[EX-D19] a pass that is held at its gate queues nothing behind an earlier event that ended as $kind meanwhile",
+    async (end) => {
+      const bench = await DrainBench.create();
+      let tell: () => void = () => undefined;
+      bench.results.set("e1", new Promise((go) => (tell = () => go(end))));
+      const first = await bench.append("e1");
+      bench.follow();
+      await bench.drain.scan();
+      const settled = bench.scheduler.settle();
+      await bench.append("e2", "other");
+      await bench.append("e3");
+      bench.follow();
+      bench.t.gates.hold("drain:before-queue");
+      const scanning = bench.drain.scan();
+      await bench.t.clock.drain();
+      tell();
+      await settled;
+      bench.t.gates.release("drain:before-queue");
+      await scanning;
+      await bench.scheduler.settle();
+      expect(bench.ran).toEqual(["e1"]);
+      expect(bench.drain.floor).toBe(first);
+      bench.results.clear();
+      bench.drain.arm();
+      await bench.pass();
+      expect(bench.ran).toEqual(["e1", "e1", "e2", "e3"]);
+      await bench.stop();
+    },
+  );
+
   test("[EX-D16] held arrivals are counted with what holds them: a head that nothing runs, or its load", async () => {
     const bench = await unrunnable();
     expect(bench.events).toMatchObject({ arrivalHeldDeferrals: 1, loadParkDeferrals: 0 });
