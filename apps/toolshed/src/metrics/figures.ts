@@ -99,7 +99,7 @@ export const SERVING_FIGURES: Readonly<Record<FigurePath<Required<ServingStats>>
   "events.orphanDeliveriesRefused": counter("Events withdrawn because no entry stood behind them."),
   "events.handlerNotRunDeferrals": counter("Deliveries whose body did not run, and that wait."),
   "events.arrivalHeldDeferrals": counter("Entries held behind an earlier one of their space."),
-  "events.loadParkDeferrals": counter("Entries that waited for a load, with those behind them."),
+  "events.loadParkDeferrals": counter("Entries waiting for a load, with those behind a held one."),
   "events.loadParkFailures": counter("Entries whose required load failed."),
   "events.deliveryDeferralsActive": gauge("Entries whose delivery waits under a checkpoint."),
   "events.deliveryFailuresActive": gauge("Entries whose delivery stands as failed."),

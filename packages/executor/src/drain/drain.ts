@@ -368,14 +368,15 @@ export class Drain {
         stats.events.handlerNotRunDeferrals += 1;
         this.#guard.release(key);
         this.#askStore = true;
-        stats.events.arrivalHeldDeferrals += this.#sweep();
+        // What is swept behind any head is counted with the barrier's followers (seed 001 §7).
+        stats.events.loadParkDeferrals += this.#sweep();
         this.#defer(entry, this.#isFirst(entry), result.reason);
         return;
       case "load-parked":
         this.#guard.release(key);
         this.#askStore = true;
         this.#park(key, result.on, result.failed);
-        this.#held(this.#sweep());
+        stats.events.loadParkDeferrals += this.#sweep();
         return;
       case "failed":
         this.#guard.release(key);

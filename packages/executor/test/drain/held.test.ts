@@ -113,7 +113,7 @@ describe("what is held", () => {
     await bench.stop();
   });
 
-  test("[EX-D15] a handler that did not run takes back what the drain queued behind it, and no copy", async () => {
+  test("[EX-D15][EX-D16] a handler that did not run takes back what the drain queued behind it, and no copy", async () => {
     const bench = await DrainBench.create();
     bench.results.set("e1", { kind: "not-run", reason: "its argument is not there" });
     await bench.append("e1");
@@ -124,7 +124,11 @@ describe("what is held", () => {
     bench.scheduler.queueEvent({ id: "copy 1:0", run: () => void bench.ran.push("copy") });
     await bench.scheduler.settle();
     expect(bench.ran).toEqual(["e1", "copy"]);
-    expect(bench.events).toMatchObject({ handlerNotRunDeferrals: 1, arrivalHeldDeferrals: 2 });
+    expect(bench.events).toMatchObject({
+      handlerNotRunDeferrals: 1,
+      loadParkDeferrals: 2,
+      arrivalHeldDeferrals: 0,
+    });
     // The three come again, in their order.
     bench.results.clear();
     await bench.t.clock.advance(100);
@@ -133,7 +137,7 @@ describe("what is held", () => {
     await bench.stop();
   });
 
-  test("[EX-D15] a load-parked head takes them back too, and a failed way to the seal", async () => {
+  test("[EX-D15][EX-D16] a load-parked head takes them back too, and a failed way to the seal", async () => {
     for (const kind of ["load-parked", "failed"] as const) {
       const bench = await DrainBench.create();
       bench.results.set("e1", { kind, on: onItsWay, failed: true });
@@ -144,6 +148,12 @@ describe("what is held", () => {
       bench.scheduler.queueEvent({ id: "copy 1:0", run: () => void bench.ran.push("copy") });
       await bench.scheduler.settle();
       expect(bench.ran).toEqual(["e1", "copy"]);
+      const parked = kind === "load-parked";
+      expect(bench.events).toMatchObject({
+        loadParkDeferrals: parked ? 2 : 0,
+        loadParkFailures: parked ? 1 : 0,
+        arrivalHeldDeferrals: 0,
+      });
       await bench.stop();
     }
   });
