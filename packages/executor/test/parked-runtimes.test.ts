@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import {
   nodeIdFor,
@@ -12,6 +12,7 @@ import {
   type HolderId,
   type SpaceId,
 } from "@tidemark/protocol";
+import type { Engine } from "@tidemark/memory-engine";
 import { createTestServer } from "@tidemark/memory-engine/testing";
 import { action, cell, computed, pattern } from "@tidemark/runtime";
 import { ParkedRuntimes } from "../src/host/parked-runtimes.js";
@@ -85,11 +86,14 @@ describe("an idle park", () => {
     expect(w.t.engines.get(w.space)?.lease.current()).toBeUndefined();
     expect(runtimes()).toEqual({ retained: 1, reused: 0, discarded: 0, held: 1 });
     lab.runs.clear();
+    // Whose node it is the runtime knows: the store is not asked again.
+    const asked = vi.spyOn(w.t.engines.get(w.space) as Engine, "pieceOf");
     await visit();
     expect(runtimes()).toEqual({ retained: 1, reused: 1, discarded: 0, held: 0 });
     expect([...lab.runs]).toEqual([]);
     const e2 = await w.fire(w.owner, piece, "inc");
     await w.settle();
+    expect(asked).not.toHaveBeenCalled();
     expect([w.value(piece, "n"), w.value(piece, "double")]).toEqual([2, 4]);
     expect([w.naming(e1), w.naming(e2)]).toEqual([1, 1]);
     expect(w.watermark()).toBeGreaterThanOrEqual(w.head() - 1);

@@ -62,6 +62,8 @@ export class Pieces {
   readonly #options: PiecesOptions;
   /** The document each was built from; absent where the graph is an older pointer's. */
   readonly #started = new Map<DocId, JsonValue | undefined>();
+  /** Nodes that were asked for, of pieces that serve: a store's index moves with their documents alone. */
+  readonly #owners = new Map<DocId, DocId>();
 
   constructor(options: PiecesOptions) {
     this.#options = options;
@@ -74,9 +76,12 @@ export class Pieces {
 
   /** Starts what derives a document, if it does not serve yet. */
   load(id: DocId): Loaded {
-    const piece = docKind(id) === "piece" ? id : this.#options.engine.pieceOf(id);
-    if (piece !== undefined) return this.#ensure(piece, id);
-    return { kind: "bare", reason: `no piece has ${id}`, observed: [id] };
+    if (docKind(id) === "piece") return this.#ensure(id, id);
+    const piece = this.#owners.get(id) ?? this.#options.engine.pieceOf(id);
+    if (piece === undefined) return { kind: "bare", reason: `no piece has ${id}`, observed: [id] };
+    const loaded = this.#ensure(piece, id);
+    if (loaded.kind === "started") this.#owners.set(id, piece);
+    return loaded;
   }
 
   /** Starts what handles a stream. */
@@ -148,6 +153,7 @@ export class Pieces {
 
   #swap(piece: DocId, value: JsonValue): { readonly thrown: unknown } | undefined {
     if (value === this.#started.get(piece)) return undefined;
+    this.#owners.clear();
     try {
       this.#options.runtime().swap(piece, value);
       this.#started.set(piece, value);
@@ -160,6 +166,7 @@ export class Pieces {
 
   #stop(piece: DocId): void {
     this.#started.delete(piece);
+    this.#owners.clear();
     this.#options.runtime().stopPiece(piece);
   }
 

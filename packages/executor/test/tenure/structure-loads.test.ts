@@ -251,6 +251,24 @@ describe("a demanded root", () => {
     expect([...b.running]).toEqual([piece("q")]);
   });
 
+  test("[EX-Q5] of a node that its serving piece names no more is nobody's, until one names it again", () => {
+    b.commit(piece("p"), document("counter", node("x")));
+    b.barrier();
+    for (let visit = 0; visit < 2; visit += 1) {
+      b.loads.demand(node("x"));
+      b.loads.leave(node("x"));
+    }
+    expect(b.counts).toMatchObject({ terminal: 0 });
+    b.commit(piece("p"), document("counter", node("y")));
+    b.barrier();
+    b.loads.demand(node("x"));
+    expect(b.counts).toMatchObject({ terminal: 1, rearmed: 0 });
+    b.commit(piece("q"), document("counter", node("x")));
+    b.barrier();
+    expect(b.counts).toMatchObject({ terminal: 1, rearmed: 1 });
+    expect([...b.running]).toEqual([piece("p"), piece("q")]);
+  });
+
   test("[EX-Q6] that stays on its way is stuck once per crossing, told at the crossing and at each doubling", () => {
     b.pending.add(key(piece("p")));
     b.loads.demand(piece("p"));
