@@ -6,11 +6,11 @@ import type {
   SessionId,
   ValueOperation,
 } from "@tidemark/protocol";
-import { applyOperation, isTidemarkError } from "@tidemark/protocol";
-import { closeOver, type FallenKeys, type Losses } from "./closure.js";
+import { closeOver, type Closed, type FallenKeys, type Losses } from "./closure.js";
 import type { Contribution, FiredBy, RunWrite } from "./contribution.js";
 import { readsIntruded, rebases } from "./rebase.js";
 import { supersede } from "./supersede.js";
+import { tornWrites, type Torn } from "./torn.js";
 
 /** A stored change that this tenure's own derived commits do not account for. */
 export interface Intrusion {
@@ -130,24 +130,30 @@ class Planner {
     }
   }
 
-  conclude(
-    contributions: readonly Contribution[],
-    judgements: ReadonlyMap<number, Judgement>,
-  ): WavePlan {
+  conclude(contributions: readonly Contribution[], judgements: Map<number, Judgement>): WavePlan {
     const lost = new Map<number, ReadonlySet<InstanceKey>>();
     const failed = new Map<number, Reason>();
     for (const [id, judgement] of judgements) {
       if (judgement.lost.size > 0) lost.set(id, judgement.lost);
       if (judgement.failure !== undefined) failed.set(id, judgement.failure);
     }
-    const { withdrawn, fallen } = closeOver(contributions, { lost, failed });
+    let closed = closeOver(contributions, { lost, failed });
+    // What falls takes away what others of the wave wrote into.
+    for (;;) {
+      const torn = this.#torn(contributions, closed, judgements);
+      if (torn.length === 0) break;
+      for (const one of torn) this.#decideTorn(one, closed.fallen, judgements, failed);
+      closed = closeOver(contributions, { lost, failed });
+    }
+    const { withdrawn, fallen } = closed;
     const fates = new Map<number, Fate>();
     for (const contribution of contributions) {
       const reason = withdrawn.get(contribution.id);
-      const kept = judgements.get(contribution.id)?.kept ?? [];
       fates.set(
         contribution.id,
-        reason === undefined ? { kind: "lands", writes: kept } : fateOf(contribution, reason),
+        reason === undefined
+          ? { kind: "lands", writes: keptOf(contribution, judgements) }
+          : fateOf(contribution, reason),
       );
     }
     return {
@@ -207,9 +213,47 @@ class Planner {
       if (!kept.every((write) => rebases(write.op, theirs.op))) return "raced";
       if (readsIntruded(contribution.reads, key, theirs.op)) return "raced";
     }
-    if (!applies(kept, this.#view.read(key))) return "inapplicable";
     this.#rebaseOver(key, intrusions);
     return { kept, dropped };
+  }
+
+  /**
+   * What does not apply once everything has fallen or been rebased that does: where neither happened to an
+   * instance, its writes rest on what their runs saw.
+   */
+  #torn(
+    contributions: readonly Contribution[],
+    { withdrawn, fallen }: Closed,
+    judgements: ReadonlyMap<number, Judgement>,
+  ): readonly Torn[] {
+    if (fallen.size === 0 && this.#rebased.size === 0) return [];
+    const landing = contributions
+      .filter(({ id }) => !withdrawn.has(id))
+      .map((contribution) => ({
+        contribution,
+        writes: keptOf(contribution, judgements).filter(
+          ({ key }) => fallen.has(key) || this.#rebased.has(key),
+        ),
+      }));
+    return tornWrites(landing, (key) => this.#view.read(key).value);
+  }
+
+  /**
+   * It rests on what a contribution before it had made, or on what a rival changed, and runs again. Where its own
+   * sender's later writes took it away, they have superseded the rest as well: a rerun would meet them again.
+   */
+  #decideTorn(
+    { contribution, key }: Torn,
+    fallen: FallenKeys,
+    judgements: Map<number, Judgement>,
+    failed: Map<number, Reason>,
+  ): void {
+    const { id } = contribution;
+    const judgement = judgements.get(id);
+    const ownLoss = judgement?.lost.has(key) === true && fallen.get(key) === id;
+    if (judgement !== undefined && ownLoss && !this.#intruded(contribution, key)) {
+      judgements.set(id, { ...judgement, kept: judgement.kept.filter((one) => one.key !== key) });
+    } else failed.set(id, "inapplicable");
   }
 
   #rebaseOver(key: InstanceKey, intrusions: readonly Intrusion[]): void {
@@ -265,15 +309,11 @@ function byInstance(writes: readonly RunWrite[]): ReadonlyMap<InstanceKey, RunWr
   return grouped;
 }
 
-function applies(writes: readonly RunWrite[], held: Held): boolean {
-  try {
-    let value = held.value;
-    for (const write of writes) value = applyOperation(value, write.op);
-    return true;
-  } catch (error) {
-    if (isTidemarkError(error)) return false;
-    throw error;
-  }
+function keptOf(
+  { id }: Pick<Contribution, "id">,
+  judgements: ReadonlyMap<number, Judgement>,
+): readonly RunWrite[] {
+  return judgements.get(id)?.kept ?? [];
 }
 
 function fateOf(contribution: Contribution, reason: Reason): Fate {

@@ -3,6 +3,10 @@ import {
   type DocId,
   type EventId,
   type InstanceKey,
+  type JsonValue,
+  type PatchOp,
+  type Principal,
+  type SessionId,
   type ValueOperation,
 } from "@tidemark/protocol";
 import type { RunWrite } from "../../src/wave/contribution.js";
@@ -37,6 +41,92 @@ function view(...intrusions: readonly (readonly [string, ValueOperation])[]): Pl
 }
 
 const whole: ValueOperation = { op: "set", value: 99 };
+
+const patch = (name: string, ...value: PatchOp[]): RunWrite => ({
+  key: at(name),
+  op: { op: "patch", value },
+});
+const over = (held: JsonValue, of: PlanView): PlanView => ({
+  ...of,
+  read: () => ({ value: held, seq: seq(9) }),
+});
+
+describe("writes into what others of the wave made", () => {
+  const make = set("made", 0);
+  const into = patch("made", { op: "replace", path: ["deep", "b"], value: 2 });
+
+  test("[EX-W33] one whose write does not apply without a raced event's goes back with it, and nobody else", () => {
+    const makes = contribution({
+      kind: "event-handler",
+      writes: [make, set("x", 1)],
+      delivery: event("stream:a", "e1", 5),
+    });
+    const adds = contribution({
+      kind: "event-handler",
+      writes: [into],
+      delivery: event("stream:b", "e2", 6),
+    });
+    const other = contribution({
+      kind: "event-handler",
+      writes: [patch("made", { op: "replace", path: ["flat"], value: 3 })],
+      delivery: event("stream:c", "e3", 7),
+    });
+    const plan = planWave([makes, adds, other], over({ flat: 0 }, view(["x", whole])));
+    expect([makes, adds, other].map(({ id }) => plan.fates.get(id))).toMatchObject([
+      { kind: "requeued", reason: "raced" },
+      { kind: "requeued", reason: "inapplicable" },
+      { kind: "lands" },
+    ]);
+  });
+
+  test("[EX-W33] one that applies to what another of the wave lands beneath it stays, whatever they are rebased on", () => {
+    const opens = contribution({
+      kind: "event-handler",
+      writes: [patch("made", { op: "replace", path: ["deep"], value: {} })],
+      delivery: event("stream:a", "e1", 5),
+    });
+    const adds = contribution({
+      kind: "event-handler",
+      writes: [into],
+      delivery: event("stream:b", "e2", 6),
+    });
+    const theirs: ValueOperation = {
+      op: "patch",
+      value: [{ op: "replace", path: ["flat"], value: 9 }],
+    };
+    const plan = planWave([opens, adds], over({ flat: 9 }, view(["made", theirs])));
+    expect([opens, adds].map(({ id }) => plan.fates.get(id)?.kind)).toEqual(["lands", "lands"]);
+  });
+
+  test("[EX-W8] what its own session's write leaves without a place is superseded too, and the event completes", () => {
+    const fired = { user: "did:key:ana" as Principal, session: "s1" as SessionId };
+    const fills = contribution({
+      kind: "event-handler",
+      writes: [
+        patch(
+          "list",
+          { op: "replace", path: [0], value: "a" },
+          { op: "replace", path: [1], value: "b" },
+        ),
+        set("x", 1),
+      ],
+      delivery: { ...event("stream:a", "e1", 5), firedBy: fired },
+    });
+    const removed = {
+      seq: seq(8),
+      op: { op: "patch", value: [{ op: "remove", path: [0] }] } as const,
+      authored: true,
+      principal: fired.user,
+      session: fired.session,
+    };
+    const known: PlanView = {
+      ...over([], view()),
+      intrusions: (key, after) => (key === at("list") && after < 8 ? [removed] : []),
+    };
+    const plan = planWave([fills], known);
+    expect(plan.fates.get(fills.id)).toEqual({ kind: "lands", writes: [set("x", 1)] });
+  });
+});
 
 describe("the withdrawal closure", () => {
   test("[EX-W14] readers of readers fall with a superseded write, and their siblings do not", () => {
