@@ -77,6 +77,25 @@ test("[EX-S4] the input covered last before demand grew is structural growth onc
   await w.stop();
 });
 
+test("[EX-S5] an input settles from the notice of its admission, the wait for a barrier included, and once", async () => {
+  const { w, item } = await world();
+  const { gates, clock } = w.t;
+  gates.hold("feed:before-apply");
+  const first = await w.write(w.owner, item, "count", 1);
+  await clock.advance(40);
+  const second = await w.write(w.owner, item, "count", 2);
+  await clock.advance(30);
+  gates.release("feed:before-apply");
+  await w.settle();
+  const { series } = w.host.spaceStats(w.space).settle;
+  const samplesOf = (seq: number) =>
+    series.filter((one) => one.seq === seq).map(({ ms, cycles, waves }) => [ms, cycles, waves]);
+  expect(samplesOf(first)).toEqual([[70, 1, 1]]);
+  // The cycle that takes it in had begun.
+  expect(samplesOf(second)).toEqual([[30, 0, 1]]);
+  await w.stop();
+});
+
 test("[EX-N5] a wake counts as a watch, as growth or as a warm request, and as nothing where somebody only leaves", async () => {
   const { w, item } = await world();
   await w.owner.call("watch.set", { space: w.space, watches: [] });

@@ -94,17 +94,21 @@ export class CoverageKeeper {
     return settleAdvance(this.#coverage);
   }
 
-  applied(commit: AcceptedCommit, own: boolean): void {
-    this.#coverage = applyCommit(this.#coverage, commit.seq, own);
-    if (commit.class !== "authored") return;
-    this.#stats.counts.authoredSeen += 1;
-    if (this.#waiting.length >= MAX_WAITING) return;
+  /** The feed told of a commit: an input waits from here on, whenever a barrier takes it in (seed 001 §7). */
+  admitted({ class: kind, seq }: AcceptedCommit): void {
+    if (kind !== "authored" || this.#waiting.length >= MAX_WAITING) return;
     this.#waiting.push({
-      seq: commit.seq,
+      seq,
       since: this.#clock.monotonic(),
       cycles: this.cycles,
       waves: this.#stats.counts.waves,
     });
+  }
+
+  applied(commit: AcceptedCommit, own: boolean): void {
+    this.#coverage = applyCommit(this.#coverage, commit.seq, own);
+    if (commit.class !== "authored") return;
+    this.#stats.counts.authoredSeen += 1;
     this.#gauge();
   }
 

@@ -4,20 +4,23 @@ import type { AcceptedCommit, Seq } from "@tidemark/protocol";
 /** Accepted commits that the replica has not applied yet, in seq order (R19). */
 export class Inbox {
   readonly #served: Pick<ServedSpace, "feed" | "refresh">;
-  readonly #wake: () => void;
+  readonly #onCommit: (commit: AcceptedCommit) => void;
   #subscription: Subscription | undefined;
   #commits: AcceptedCommit[] = [];
 
-  constructor(served: Pick<ServedSpace, "feed" | "refresh">, wake: () => void) {
+  constructor(
+    served: Pick<ServedSpace, "feed" | "refresh">,
+    onCommit: (commit: AcceptedCommit) => void,
+  ) {
     this.#served = served;
-    this.#wake = wake;
+    this.#onCommit = onCommit;
   }
 
   /** Subscribes from the head that the activation read the store at (seed 001 §6). */
   open(from: Seq): void {
     this.#subscription = this.#served.feed(from, (commit) => {
       this.#commits.push(commit);
-      this.#wake();
+      this.#onCommit(commit);
     });
   }
 

@@ -5,7 +5,9 @@ import { Series } from "./series.js";
 export interface SettleSample {
   readonly space: SpaceId;
   readonly seq: Seq;
+  /** From the notice of its admission on, the wait for a barrier included. */
   readonly ms: number;
+  /** Cycles that began, and waves that closed, in that time. */
   readonly cycles: number;
   readonly waves: number;
   /**

@@ -67,7 +67,7 @@ export class TenureParts {
     this.#own = { holder, since: start.head, direct: this.accumulator.direct };
     this.#view = new ServingView(space, this.accumulator.view, (key) => this.replica.missing(key));
     this.coverage = new CoverageKeeper(space, clock, stats, start);
-    this.inbox = new Inbox(served, this.binding.wake);
+    this.inbox = new Inbox(served, (commit) => this.#admitted(commit));
     this.structure = this.#buildStructure();
     this.deliveries = this.#buildDeliveries();
     this.cascade = this.#buildCascade();
@@ -155,6 +155,11 @@ export class TenureParts {
   isOwn(commit: AcceptedCommit): boolean {
     const { holder, since } = this.#own;
     return commit.class === "derived" && commit.holder === holder && commit.seq > since;
+  }
+
+  #admitted(commit: AcceptedCommit): void {
+    this.coverage.admitted(commit);
+    this.binding.wake();
   }
 
   #buildScheduler(): ServingScheduler {
