@@ -196,10 +196,7 @@ export class Deliveries {
       );
     const before = pass("seal:before", eventId) ?? committing();
     if (before === undefined) return this.#sealable(running, copy, outcome);
-    return before.then(async () => {
-      await committing();
-      return this.#sealable(running, copy, outcome);
-    });
+    return before.then(() => this.#sealDecided(running, copy, outcome));
   }
 
   /** The same with waits in it: for a body, or a gate after it, that does. */
@@ -213,7 +210,20 @@ export class Deliveries {
     const outcome = await body;
     if (!passed) await this.#options.pass("handler:after-run", eventId);
     await this.#options.pass("seal:before", eventId);
-    await this.#options.committing();
+    return this.#sealDecided(running, copy, outcome);
+  }
+
+  /**
+   * Seals once no wave is being committed: what such a one gives back may be what the run rests on. That is looked
+   * at in the very turn that seals, since one may have begun while it was waited.
+   */
+  async #sealDecided(
+    running: Running,
+    copy: CopyOf | undefined,
+    outcome: HandlerOutcome,
+  ): Promise<DeliveryResult> {
+    const { committing } = this.#options;
+    for (let wave = committing(); wave !== undefined; wave = committing()) await wave;
     return this.#sealable(running, copy, outcome);
   }
 
