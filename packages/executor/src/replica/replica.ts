@@ -200,9 +200,8 @@ export class Replica implements BaseView {
 
   #load(key: InstanceKey, again = false): Held | undefined {
     this.#loads += 1;
-    this.#options.through?.onRead(again);
     this.#options.onTake?.();
-    const answer = this.#ask(key);
+    const answer = this.#ask(key, again);
     this.#settle(key);
     if (answer.state === "held") return answer.held;
     this.#missing.set(key, answer);
@@ -215,7 +214,7 @@ export class Replica implements BaseView {
     this.#missing.delete(key);
   }
 
-  #ask(key: InstanceKey): LoadAnswer {
+  #ask(key: InstanceKey, again: boolean): LoadAnswer {
     const { engine, load, through } = this.#options;
     const { id, scopeKey } = parseInstanceKey(key);
     if (through !== undefined && scopeKey !== SPACE_SCOPE_KEY && !through.mayRead()) {
@@ -224,7 +223,10 @@ export class Replica implements BaseView {
     }
     const unseen = this.#unseen.get(key) ?? this.#seq;
     const at = unseen > this.#seq ? unseen : this.#seq;
-    const read = (): Held => engine.read(id, scopeKey, { at });
+    const read = (): Held => {
+      through?.onRead(again);
+      return engine.read(id, scopeKey, { at });
+    };
     try {
       return load?.(key, read) ?? { state: "held", held: read() };
     } catch (error) {

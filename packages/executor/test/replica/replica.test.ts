@@ -7,6 +7,7 @@ import {
   type Held,
   type InstanceKey,
   type JsonValue,
+  type ScopeKey,
   type Seq,
 } from "@tidemark/protocol";
 import { Replica } from "../../src/replica/replica.js";
@@ -111,4 +112,30 @@ test("[EX-B4] memory is bounded, but for what nodes read and what is ahead of th
   replica.get(key("kept"));
   expect(replica.get(key("ahead"))?.value).toBe(1);
   expect(replica.loads).toBe(loads);
+});
+
+test("[EX-B8] what a lapse withholds, and what a load keeps waiting, is no read of the store", () => {
+  const engine = store();
+  const counted: boolean[] = [];
+  let lives = false;
+  let waits = true;
+  const replica = new Replica({
+    engine,
+    seq: seq(1),
+    maxDocuments: 100,
+    isRead: () => true,
+    isOwn: () => false,
+    through: { mayRead: () => lives, onRead: (again) => void counted.push(again) },
+    load: (_key, read) => (waits ? { state: "pending" } : { state: "held", held: read() }),
+  });
+  const mine = instanceKey(id("x"), "user:ana" as ScopeKey);
+  expect([replica.get(mine), replica.get(key("x"))]).toEqual([undefined, undefined]);
+  expect([replica.missing(mine)?.state, counted, engine.reads]).toEqual(["failed", [], []]);
+  lives = true;
+  waits = false;
+  replica.get(mine);
+  replica.apply([commit(2, "x", 3)]);
+  replica.get(key("x"));
+  replica.apply([commit(3, "x", 4)]);
+  expect(counted).toEqual([false, false, true]);
 });
