@@ -105,8 +105,20 @@ test("[EX-N5] a wake counts as a watch, as growth or as a warm request, and as n
   await w.settle();
   const { demand } = w.host.spaceStats(w.space);
   expect([demand.watchWakes, demand.pushGrowthWakes, demand.warmWakes]).toEqual([1, 0, 1]);
+  expect(w.host.spaceStats(w.space).warmRequests).toBe(1);
   // Warm demand has no session, and no pair.
   expect([demand.demandedInstances, demand.demandedPairs, demand.demandedRows]).toEqual([1, 0, 0]);
+  await w.stop();
+});
+
+test("[EX-N5] a warm request that its tenure did not answer is handed on, and was issued once", async () => {
+  const { w, item } = await world();
+  const counts = () => w.host.spaceStats(w.space);
+  w.t.gates.fail("wave:before-commit", new Error("the disk is gone"));
+  w.host.warm(w.space, [nodeKey(item, "double")]);
+  await w.settle(5_000);
+  expect(w.value(item, "double")).toBe(0);
+  expect([counts().warmRequests, counts().demand.warmWakes]).toEqual([1, 2]);
   await w.stop();
 });
 

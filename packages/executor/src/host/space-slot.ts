@@ -72,6 +72,7 @@ export class SpaceSlot {
 
   /** An explicit warm request. One that races a park is carried into the successor. */
   warm(instances: readonly InstanceKey[]): void {
+    this.#host.stats(this.#space).counts.warmRequests += 1;
     const received = this.#server?.warm(instances) === true;
     this.#warm.push({ instances, received });
     this.consider();
