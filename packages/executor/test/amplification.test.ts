@@ -62,3 +62,30 @@ test("[EX-L7] twenty inputs in a row are one wave and one advance", async () => 
   expect(ratio).toBe(2 / 20);
   await w.stop();
 });
+
+test("[EX-S6] what wakes a parked space is input too, and is seen once, whatever becomes of its tenure", async () => {
+  const w = await createWorld({ patterns: [counter] });
+  const piece = await w.create(counter);
+  await w.fire(w.owner, piece, "inc");
+  await w.settle();
+  const before = w.host.spaceStats(w.space);
+  // The space itself, its piece and the first click.
+  expect([before.authoredSeen, before.events.appended]).toEqual([3, 1]);
+  for (let at = 0; at < 3; at += 1) {
+    await w.t.clock.advance(60_000);
+    expect(w.host.isActive(w.space)).toBe(false);
+    // The second one's tenure fails, and its successor takes over.
+    if (at === 1) w.t.gates.fail("wave:before-commit", new Error("the disk is gone"));
+    await w.fire(w.owner, piece, "inc");
+    await w.settle(5_000);
+  }
+  expect(w.value(piece, "count")).toBe(4);
+  const after = w.host.spaceStats(w.space);
+  expect([
+    after.authoredSeen - before.authoredSeen,
+    after.events.appended - before.events.appended,
+    after.events.processed - before.events.processed,
+  ]).toEqual([3, 3, 3]);
+  expect((after.derivedCommits - before.derivedCommits) / 3).toBeLessThanOrEqual(2);
+  await w.stop();
+});

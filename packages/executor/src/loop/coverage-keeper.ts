@@ -72,6 +72,7 @@ export class CoverageKeeper {
         content: hasContent(commit),
       })),
     );
+    for (const commit of store.standing) this.#see(commit);
     this.#gauge();
   }
 
@@ -107,8 +108,7 @@ export class CoverageKeeper {
 
   applied(commit: AcceptedCommit, own: boolean): void {
     this.#coverage = applyCommit(this.#coverage, commit.seq, own);
-    if (commit.class !== "authored") return;
-    this.#stats.counts.authoredSeen += 1;
+    this.#see(commit);
     this.#gauge();
   }
 
@@ -169,6 +169,15 @@ export class CoverageKeeper {
     settleAdvances.lastDelta = to - from;
     advances.push({ space: this.#space, from, to, at: commit.at });
     this.#covered();
+  }
+
+  /** Input that an activation finds is seen as what a barrier brings; what a tenure before it saw is not seen again. */
+  #see({ class: kind, seq, appends }: AcceptedCommit): void {
+    const stats = this.#stats;
+    if (kind !== "authored" || seq <= stats.seenThrough) return;
+    stats.seenThrough = seq;
+    stats.counts.authoredSeen += 1;
+    stats.events.appended += appends.length;
   }
 
   #landGrowth(): void {

@@ -158,8 +158,7 @@ export class ServingLoop {
 
   #apply(commits: readonly AcceptedCommit[]): boolean {
     if (commits.length === 0) return false;
-    const { replica, accumulator, scheduler, structure, drain, coverage, stats, isOwn } =
-      this.#parts;
+    const { replica, accumulator, scheduler, structure, drain, coverage, isOwn } = this.#parts;
     const changes = moveReplica(replica, accumulator.view, commits, isOwn);
     scheduler.notify(changes, "external");
     for (const commit of commits) {
@@ -167,7 +166,6 @@ export class ServingLoop {
       if (!own) this.#shadows.over(commit);
       coverage.applied(commit, own);
       drain.offer(commit);
-      if (commit.class === "authored") stats.events.appended += commit.appends.length;
     }
     structure.follow(commits);
     return true;

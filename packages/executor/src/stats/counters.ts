@@ -137,6 +137,8 @@ export class SpaceStats {
   readonly settle = new Series<SettleSample>();
   readonly advances = new Series<AdvanceSample>();
   readonly settleAdvances = { count: 0, lastDelta: 0 };
+  /** Authored commits up to it have been counted, by whatever tenure. No counter itself. */
+  seenThrough = 0 as Seq;
 
   /** The counters as a plain object. */
   snapshot(): SpaceStatsSnapshot {
