@@ -292,6 +292,26 @@ describe("the firing session's own later writes", () => {
     await w.stop();
   });
 
+  test("[EX-W8] an element that the session took out supersedes its addition, and no other", async () => {
+    const w = await raced(cascade, ["log"]);
+    await w.write(w.owner, w.piece, "log", ["old", "kept"]);
+    await w.settle();
+    for (const gate of ["drain:before-queue", "wave:before-commit"] as const) {
+      w.t.gates.hold(gate);
+      await w.fire(w.owner, w.piece, "note", `new at ${gate}`);
+      await w.fire(w.owner, w.piece, "note", "undone");
+      await w.patch(w.owner, w.piece, "log", [
+        { op: "remove", path: [], value: "old" },
+        { op: "remove", path: [], value: "undone" },
+      ]);
+      w.t.gates.release(gate);
+      await w.settle();
+    }
+    const added = ["new at drain:before-queue", "new at wave:before-commit"];
+    expect(w.value(w.piece, "log")).toEqual(["kept", ...added]);
+    await w.stop();
+  });
+
   test("[EX-W9] it holds where the write came before the handler ran", async () => {
     const w = await raced(form, ["text", "edits"]);
     w.t.gates.hold("drain:before-queue");

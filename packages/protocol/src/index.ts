@@ -158,6 +158,12 @@ export type {
   ValueOperation,
 } from "./patch/operations.js";
 export {
+  isOverwritten,
+  isRewrittenWhole,
+  type Overwrite,
+  overwritesOf,
+} from "./patch/overwrites.js";
+export {
   isMerging,
   isPathPrefix,
   operationsCommute,

@@ -268,6 +268,18 @@ test("[RT-C8] removeValue takes every equal element out of a list", async () => 
   expect(stored(space, piece, "value")).toEqual([2]);
 });
 
+test("[RT-C8] what is read after it rests on what the list held besides", async () => {
+  const { space, piece, go } = withCell<JsonValue[]>([1, 2], (value) => {
+    value.removeValue(1);
+    return value.get();
+  });
+  await go();
+  expect(stored(space, piece, "value")).toEqual([2]);
+
+  expect(await go()).toEqual({ kind: "sealed", value: [2] });
+  expect(lastReads(space)).toMatchObject([{ path: [], kind: "value" }]);
+});
+
 test.each([
   ["undefined", undefined],
   ["NaN", Number.NaN],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ValueOperation } from "@tidemark/protocol";
+import type { PatchOp, ValueOperation } from "@tidemark/protocol";
 import { Overlay } from "@tidemark/speculation";
 import {
   append,
@@ -351,5 +351,20 @@ describe("edits", () => {
     expect(see("n")).toEqual({ a: 5, b: 1 });
     overlay.restore("intent e2");
     expect(see("n")).toEqual({ a: 5, b: 2 });
+  });
+
+  test("[SP-N9] an edit that takes an element out hides its addition, and no other", () => {
+    const { replica, overlay, see } = setup();
+    replica.row("n", ["old"], 1);
+    const patch = (...value: PatchOp[]): ValueOperation => ({ op: "patch", value });
+    const without = (value: string): PatchOp => ({ op: "remove", path: [], value });
+    const append = (value: string): PatchOp => ({ op: "append", path: [], value });
+    overlay.openIntent(event("e1"), STREAM);
+    overlay.sealHandler(event("e1"), echo("e1", { n: patch(append("new"), append("undone")) }));
+    overlay.sealEdit(local(1), opsOf({ n: patch(without("old"), without("undone")) }), at(1));
+    overlay.acked(local(1), at(4));
+    replica.row("n", [], 4, "authored");
+    overlay.sweep(replica.facts);
+    expect(see("n")).toEqual(["new"]);
   });
 });

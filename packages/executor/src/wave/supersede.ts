@@ -1,7 +1,8 @@
 import {
-  isPathPrefix,
-  overwrittenPaths,
-  type Path,
+  isOverwritten,
+  isRewrittenWhole,
+  overwritesOf,
+  type Overwrite,
   type PatchOp,
   type ValueOperation,
 } from "@tidemark/protocol";
@@ -22,7 +23,7 @@ export function supersede(
   writes: readonly RunWrite[],
   later: readonly ValueOperation[],
 ): Superseded {
-  const overwritten = later.flatMap((op) => overwrittenPaths(op));
+  const overwritten = later.flatMap((op) => overwritesOf(op));
   if (overwritten.length === 0) return { kept: writes, dropped: false };
   const kept: RunWrite[] = [];
   let dropped = false;
@@ -39,13 +40,12 @@ export function supersede(
 }
 
 /** The part of an operation that stands; the same object where nothing was dropped. */
-function keptPart(op: ValueOperation, overwritten: readonly Path[]): ValueOperation | undefined {
-  if (op.op !== "patch") return overwritten.some((path) => path.length === 0) ? undefined : op;
-  const patches = op.value.filter((patch: PatchOp) => !isBelowAny(patch.path, overwritten));
+function keptPart(
+  op: ValueOperation,
+  overwritten: readonly Overwrite[],
+): ValueOperation | undefined {
+  if (op.op !== "patch") return isRewrittenWhole(overwritten) ? undefined : op;
+  const patches = op.value.filter((patch: PatchOp) => !isOverwritten(patch, overwritten));
   if (patches.length === op.value.length) return op;
   return patches.length === 0 ? undefined : { op: "patch", value: patches };
-}
-
-function isBelowAny(path: Path, overwritten: readonly Path[]): boolean {
-  return overwritten.some((above) => isPathPrefix(above, path));
 }

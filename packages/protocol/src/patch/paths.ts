@@ -12,8 +12,9 @@ export function isMerging(op: PatchOp): op is MergingOp {
 }
 
 /**
- * The paths that an operation overwrites: the root for set and delete, their own path for replace,
- * add and remove, none for the merging ones (seed 001 §3d). Decides what is superseded.
+ * The paths that an operation overwrites: the root for set and delete, their own path for replace, add and
+ * remove, none for the merging ones, nor for a removal by value, which leaves what else is in its list
+ * (seed 001 §3d).
  */
 export function overwrittenPaths(op: ValueOperation | PatchOp): readonly Path[] {
   switch (op.op) {
@@ -24,8 +25,9 @@ export function overwrittenPaths(op: ValueOperation | PatchOp): readonly Path[] 
       return overwrittenBySteps(op.value);
     case "replace":
     case "add":
-    case "remove":
       return [op.path];
+    case "remove":
+      return op.value === undefined ? [op.path] : NONE;
     case "append":
     case "addUnique":
     case "increment":

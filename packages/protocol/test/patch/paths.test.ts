@@ -4,10 +4,13 @@ import {
   applyPatch,
   getAt,
   isMerging,
+  isOverwritten,
   isPathPrefix,
+  isRewrittenWhole,
   jsonEqual,
   type JsonValue,
   operationsCommute,
+  overwritesOf,
   overwrittenPaths,
   type PatchOp,
   type Path,
@@ -41,7 +44,30 @@ describe("paths of an operation", () => {
     ];
     expect(overwrittenPaths(patch(...ops))).toEqual([["a", "b"], ["l", 0], ["c"]]);
     expect(overwrittenPaths({ ...append, op: "addUnique" })).toEqual([]);
+    expect(overwrittenPaths({ op: "remove", path: ["l"], value: 1 })).toEqual([]);
     expect(ops.map(isMerging)).toEqual([false, true, false, false, true, true]);
+  });
+
+  test("[PR-P12] a removal by value overwrites the addition of an equal element, and nothing else", () => {
+    const by = overwritesOf(
+      patch({ op: "remove", path: ["l"], value: { id: 1 } }, { op: "remove", path: ["c"] }),
+    );
+    const added: PatchOp = { op: "append", path: ["l"], value: { id: 1 } };
+    const unlike: PatchOp[] = [
+      { op: "append", path: ["l"], value: { id: 2 } },
+      { op: "append", path: [], value: { id: 1 } },
+      { op: "append", path: ["l", 0], value: { id: 1 } },
+      { op: "replace", path: ["l"], value: [{ id: 1 }] },
+      splice,
+    ];
+    expect(
+      [added, { ...added, op: "addUnique" as const }].map((one) => isOverwritten(one, by)),
+    ).toEqual([true, true]);
+    expect(unlike.filter((one) => isOverwritten(one, by))).toEqual([]);
+    expect(isOverwritten({ op: "append", path: ["c", "d"], value: 1 }, by)).toBe(true);
+    expect(isRewrittenWhole(by)).toBe(false);
+    expect(isRewrittenWhole(overwritesOf({ op: "delete" }))).toBe(true);
+    expect(isRewrittenWhole(overwritesOf(patch({ op: "remove", path: [], value: 1 })))).toBe(false);
   });
 
   test("[PR-P13] an element put in or taken out touches its array, a key itself alone", () => {

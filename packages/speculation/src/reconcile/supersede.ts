@@ -1,15 +1,15 @@
-import { isPathPrefix, overwrittenPaths, touchedPaths } from "@tidemark/protocol";
-import type { InstanceKey, Path, ValueOperation } from "@tidemark/protocol";
+import { isOverwritten, isRewrittenWhole, overwritesOf } from "@tidemark/protocol";
+import type { InstanceKey, Overwrite, ValueOperation } from "@tidemark/protocol";
 import type { OverlayEntry } from "../overlay/entry.js";
 
-/** The places that a session's own later commit overwrote, per instance. */
-export type Overwritten = ReadonlyMap<InstanceKey, readonly Path[]>;
+/** What a session's own later commit overwrote, per instance. */
+export type Overwritten = ReadonlyMap<InstanceKey, readonly Overwrite[]>;
 
 /** What an edit overwrites; merging operations overwrite nothing (seed 001 §3d). */
 export function overwrittenBy(entry: OverlayEntry): Overwritten {
-  const paths = new Map<InstanceKey, readonly Path[]>();
+  const paths = new Map<InstanceKey, readonly Overwrite[]>();
   for (const [key, ops] of entry.ops) {
-    const overwritten = ops.flatMap((op) => overwrittenPaths(op));
+    const overwritten = ops.flatMap((op) => overwritesOf(op));
     if (overwritten.length > 0) paths.set(key, overwritten);
   }
   return paths;
@@ -41,10 +41,9 @@ export function withoutOverwritten(
   return left;
 }
 
-function leftOf(op: ValueOperation, overwritten: readonly Path[]): readonly ValueOperation[] {
-  const gone = (path: Path): boolean => overwritten.some((over) => isPathPrefix(over, path));
-  if (op.op !== "patch") return gone([]) ? [] : [op];
-  const kept = op.value.filter((step) => !touchedPaths(step).every(gone));
+function leftOf(op: ValueOperation, overwritten: readonly Overwrite[]): readonly ValueOperation[] {
+  if (op.op !== "patch") return isRewrittenWhole(overwritten) ? [] : [op];
+  const kept = op.value.filter((step) => !isOverwritten(step, overwritten));
   if (kept.length === op.value.length) return [op];
   return kept.length === 0 ? [] : [{ op: "patch", value: kept }];
 }
