@@ -52,6 +52,7 @@ export class EventRecord implements FiredEvent {
   readonly #readResult: () => Promise<JsonValue>;
   #outcome: Outcome | undefined;
   #position: Appended | undefined;
+  #heardAfter = Infinity;
 
   constructor(options: EventRecordOptions) {
     this.eventId = options.eventId;
@@ -77,6 +78,11 @@ export class EventRecord implements FiredEvent {
     return this.#echoed.promise;
   }
 
+  /** Whether frame number `nth` came after it was heard that the append is durable. */
+  knownBefore(nth: number): boolean {
+    return this.#heardAfter < nth;
+  }
+
   /** The durable place, once known. */
   get position(): Appended | undefined {
     return this.#position;
@@ -92,9 +98,11 @@ export class EventRecord implements FiredEvent {
     this.#echoed.resolve();
   }
 
-  markAppended(appended: Appended): void {
+  /** The append is durable; `frames`: how many frames had come when that was heard. */
+  markAppended(appended: Appended, frames: number): void {
     if (this.#position?.seq !== undefined) return;
     this.#position = appended;
+    this.#heardAfter = frames;
     this.#appended.resolve(appended);
   }
 

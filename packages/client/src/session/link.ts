@@ -109,13 +109,23 @@ export class Link {
     return this.#ready && !this.#ended;
   }
 
-  /** Asks the server. Rejects with its refusal, or with `ConnectionError` if the link ends first. */
-  request<T extends RequestType>(body: RequestBody<T>): Promise<Results[T]> {
+  /**
+   * Asks the server. Rejects with its refusal, or with `ConnectionError` if the link ends first. `heard` is called before
+   * anything that the server said after its answer, which may be here before whoever awaits the promise goes on.
+   */
+  request<T extends RequestType>(
+    body: RequestBody<T>,
+    heard?: (result: Results[T]) => void,
+  ): Promise<Results[T]> {
     if (!this.ready) return Promise.reject(notConnected());
     const req = this.#nextReq;
     this.#nextReq += 1;
     return new Promise<Results[T]>((resolve, reject) => {
-      this.#waiting.set(req, { resolve, reject });
+      const answered = (result: Results[T]): void => {
+        heard?.(result);
+        resolve(result);
+      };
+      this.#waiting.set(req, { resolve: answered, reject });
       this.#send({ ...body, req } as unknown as ClientMessage);
     });
   }

@@ -108,11 +108,14 @@ export class Session {
   }
 
   /** Asks the server; see {@link Link.request}. */
-  request<T extends RequestType>(body: RequestBody<T>): Promise<Results[T]> {
+  request<T extends RequestType>(
+    body: RequestBody<T>,
+    heard?: (result: Results[T]) => void,
+  ): Promise<Results[T]> {
     const link = this.#link;
     return link === undefined
       ? Promise.reject(new ConnectionError("the client is not connected"))
-      : link.request(body);
+      : link.request(body, heard);
   }
 
   /** Drops the present connection as if it had been lost; it is tried again. */

@@ -45,14 +45,6 @@ export interface LocalSpaceOptions {
   readonly report: (error: unknown) => void;
 }
 
-/** What integrating a frame came to. */
-export interface FrameResult {
-  /** False: a patch names a base that is not held; nothing of the frame was applied (R26). */
-  readonly integrated: boolean;
-  /** Events that no state named and that the watermarks have passed. */
-  readonly passed: readonly EventId[];
-}
-
 /**
  * Everything of one space that a client holds in memory: the replica, the overlay over it, the runtime
  * that echoes run in, and what is shown. What happens to it happens in turns; each turn ends with one
@@ -152,21 +144,24 @@ export class LocalSpace {
     void this.#turn(() => this.started.close(id));
   }
 
-  /** Integrates a frame whole, with the ends of events that came along. */
-  integrate(frame: FrameMessage, ended: () => readonly EventId[]): Promise<FrameResult> {
+  /**
+   * Integrates a frame whole, with the ends of events that came along. False: a patch names a base that is not held;
+   * nothing of the frame was applied (R26).
+   */
+  integrate(frame: FrameMessage, ended: () => readonly EventId[]): Promise<boolean> {
     return this.#turn(() => {
       const before = this.#visible(this.overlay.view.keys());
       const integration = this.replica.integrate(frame);
-      if (!integration.ok) return { integrated: false, passed: [] };
+      if (!integration.ok) return false;
       for (const { stream, seq } of frame.frontiers) this.#frontiers.set(stream, seq);
       const ids = ended();
       for (const eventId of ids) this.#echoes.delete(eventId);
       this.overlay.endIntents(ids);
-      const passed = this.#retire();
+      this.#retire();
       this.#rowsMoved(integration.changes, before);
       for (const key of integration.arrivals) this.#touch(key);
       this.#runtime.arrived(integration.arrivals);
-      return { integrated: true, passed };
+      return true;
     });
   }
 
@@ -180,10 +175,10 @@ export class LocalSpace {
   }
 
   /** The event's entry is durable. */
-  appended(eventId: EventId, seq: Seq): Promise<readonly EventId[]> {
+  appended(eventId: EventId, seq: Seq): Promise<void> {
     return this.#turn(() => {
       this.overlay.appended(eventId, seq);
-      return this.#isPast(seq) ? this.#sweep() : [];
+      if (this.#isPast(seq)) this.#sweep();
     });
   }
 
@@ -329,15 +324,14 @@ export class LocalSpace {
     return this.replica.position.seq >= seq;
   }
 
-  #sweep(): readonly EventId[] {
+  #sweep(): void {
     const before = this.#visible(this.overlay.view.keys());
-    const passed = this.#retire();
+    this.#retire();
     this.#rowsMoved([], before);
-    return passed;
   }
 
   /** Retires what may go; the caller tells what looks different. */
-  #retire(): readonly EventId[] {
+  #retire(): void {
     const { watermark, seq } = this.replica.position;
     const { passed } = this.overlay.sweep({
       watermark,
@@ -350,7 +344,6 @@ export class LocalSpace {
       frontier: (stream) => this.#frontiers.get(stream),
     });
     for (const eventId of passed) this.#echoes.delete(eventId);
-    return passed;
   }
 
   #rowsMoved(

@@ -11,6 +11,12 @@ export function outcomeOf(state: EntryState): Outcome | undefined {
   return failedOutcome(state.status, reason, state.eventId);
 }
 
+/** An event whose handling has ended, and how. */
+export interface End {
+  readonly record: EventRecord;
+  readonly outcome: Outcome;
+}
+
 /**
  * The events of this session whose handling has not ended, as their senders see it. Their stream
  * entries stay watched for it, across reconnects too.
@@ -35,42 +41,45 @@ export class Outstanding {
     return [...this.#records.values()].map(({ stream, eventId }) => ({ stream, eventId }));
   }
 
-  /** Ends an event. Returns its record if it had not ended. */
-  settle(eventId: EventId, outcome: Outcome): EventRecord | undefined {
+  /** Ends an event otherwise than by a frame. */
+  settle(eventId: EventId, outcome: Outcome): void {
     const record = this.#records.get(eventId);
     this.#records.delete(eventId);
-    return record?.settle(outcome) === true ? record : undefined;
+    record?.settle(outcome);
   }
 
   /**
-   * Events that an entry state ends, with their outcomes. An entry that was admitted and is not in the
-   * stream any more was consumed and compacted; W or the frontier says so. One that was never answered
-   * is simply not there yet.
+   * Takes out the events that frame number `nth` ends: nobody else may say another end of them from here on.
+   *
+   * The server tells how each ended in the frame that brings it. Where one was passed in silence by a frame that came
+   * after its append was answered, or is not in the stream any more, W or the frontier stands in for the word
+   * (speculation.md §Reconcile 2). A frame from before the answer says nothing: the word may be on its way.
    */
-  endsIn(
+  takeEnds(
     states: readonly EntryState[],
+    nth: number,
     passed: (record: EventRecord, seq: Seq) => boolean,
-  ): readonly { readonly eventId: EventId; readonly outcome: Outcome }[] {
-    const ends: { eventId: EventId; outcome: Outcome }[] = [];
+  ): readonly End[] {
+    const ends: End[] = [];
     for (const state of states) {
       const record = this.#records.get(state.eventId);
       if (record === undefined || record.stream !== state.stream) continue;
-      if (!("unknown" in state)) record.markAppended({ seq: state.seq });
-      const seq = record.position?.seq;
-      const gone = "unknown" in state && seq !== undefined && passed(record, seq);
-      const outcome = gone ? ({ kind: "consequenced" } as const) : outcomeOf(state);
-      if (outcome !== undefined) ends.push({ eventId: state.eventId, outcome });
+      if (!("unknown" in state)) record.markAppended({ seq: state.seq }, nth);
+      const outcome = outcomeOf(state);
+      if (outcome !== undefined) ends.push({ record, outcome });
     }
-    return ends;
+    for (const { record } of ends) this.#records.delete(record.eventId);
+    return [...ends, ...this.#takePassed(nth, passed)];
   }
 
-  /** Events whose place the watermarks have passed without another sign. */
-  passed(isPassed: (record: EventRecord, seq: Seq) => boolean): readonly EventId[] {
-    const passed: EventId[] = [];
+  #takePassed(nth: number, passed: (record: EventRecord, seq: Seq) => boolean): readonly End[] {
+    const ends: End[] = [];
     for (const record of this.#records.values()) {
       const seq = record.position?.seq;
-      if (seq !== undefined && isPassed(record, seq)) passed.push(record.eventId);
+      if (seq === undefined || !record.knownBefore(nth) || !passed(record, seq)) continue;
+      ends.push({ record, outcome: { kind: "consequenced" } });
     }
-    return passed;
+    for (const { record } of ends) this.#records.delete(record.eventId);
+    return ends;
   }
 }

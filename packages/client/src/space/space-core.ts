@@ -27,8 +27,11 @@ import type { ClientContext } from "./context.js";
 import { LocalSpace } from "./local-space.js";
 import type { Committed, Outgoing, OutgoingAppend, OutgoingCommit } from "./outgoing.js";
 import { Outstanding } from "./outstanding.js";
+import type { End } from "./outstanding.js";
 import { SettledWaiters } from "./settled-waiters.js";
-import { FrameGate, SpaceLink } from "./space-link.js";
+import { FrameGate } from "./frame-gate.js";
+import type { Footing } from "./resume-point.js";
+import { SpaceLink } from "./space-link.js";
 import { WatchBook } from "./watch-book.js";
 
 /** An authored commit to be made. */
@@ -38,8 +41,15 @@ export interface CommitRequest {
   readonly preconditions?: readonly Precondition[];
 }
 
+/** A frame as it came. */
+interface Arrival {
+  readonly frame: FrameMessage;
+  readonly footing: Footing | undefined;
+  /** Its number among all that came: what was known before it is told from what was not. */
+  readonly nth: number;
+}
+
 const NOTHING = 0 as Seq;
-const CONSEQUENCED: Outcome = { kind: "consequenced" };
 const SETTLED: SendOutcome = { kind: "settled" };
 
 /**
@@ -55,16 +65,17 @@ export class SpaceCore {
   readonly watches = new WatchBook();
   readonly #outstanding = new Outstanding();
   readonly #waiters = new SettledWaiters();
-  readonly #gate: FrameGate;
+  readonly #gate: FrameGate<Arrival>;
   readonly #ready: Promise<void>;
   #markReady: () => void = () => undefined;
   #lastAuthored: Seq = NOTHING;
+  #arrivals = 0;
 
   constructor(id: SpaceId, context: ClientContext) {
     this.id = id;
     this.context = context;
     this.#ready = new Promise((resolve) => (this.#markReady = resolve));
-    this.#gate = new FrameGate((frame) => void this.#integrate(frame));
+    this.#gate = new FrameGate<Arrival>((arrival) => void this.#integrate(arrival));
     this.local = new LocalSpace({
       space: id,
       registry: context.registry,
@@ -130,7 +141,8 @@ export class SpaceCore {
   }
 
   frame(frame: FrameMessage): void {
-    this.#gate.frame(frame);
+    this.#arrivals += 1;
+    this.#gate.frame({ frame, footing: this.link.resume.told, nth: this.#arrivals });
   }
 
   revoked(reason: string): void {
@@ -212,25 +224,20 @@ export class SpaceCore {
   /** Likewise: the receipt of an event. */
   readReceipt: (record: EventRecord) => Promise<JsonValue> = () => Promise.resolve({});
 
-  async #integrate(frame: FrameMessage): Promise<void> {
-    let ends: readonly { readonly eventId: EventId; readonly outcome: Outcome }[] = [];
-    const result = await this.local.integrate(frame, () => {
-      ends = this.#outstanding.endsIn(frame.entries, (record, seq) => this.#isPassed(record, seq));
-      return ends.map(({ eventId }) => eventId);
+  async #integrate({ frame, footing, nth }: Arrival): Promise<void> {
+    let ends: readonly End[] = [];
+    const integrated = await this.local.integrate(frame, () => {
+      this.link.resume.integrated(footing);
+      ends = this.#outstanding.takeEnds(frame.entries, nth, (record, seq) =>
+        this.#isPassed(record, seq),
+      );
+      return ends.map(({ record }) => record.eventId);
     });
-    if (!result.integrated) return this.link.resync();
+    if (!integrated) return this.link.resync();
     this.watches.arrived(frame.rows.map((row) => instanceKey(row.id, row.scopeKey)));
-    for (const { eventId, outcome } of ends) this.#outstanding.settle(eventId, outcome);
-    for (const eventId of result.passed) this.#outstanding.settle(eventId, CONSEQUENCED);
-    this.#endPassed();
+    for (const { record, outcome } of ends) record.settle(outcome);
     this.#waiters.moved(this.local.replica.position.watermark);
     if (frame.reset === true || this.link.state.value.state !== "denied") this.#markReady();
-  }
-
-  /** Events that have no open echo here, as after their appends were answered late. */
-  #endPassed(): void {
-    const passed = this.#outstanding.passed((record, seq) => this.#isPassed(record, seq));
-    for (const eventId of passed) this.#end(eventId, CONSEQUENCED);
   }
 
   #isPassed(record: EventRecord, seq: Seq): boolean {
@@ -255,7 +262,10 @@ export class SpaceCore {
     try {
       const append = { localSeq, stream, entry };
       const request = { type: "append", space: this.id, append } as const;
-      this.#delivered(record, (await this.context.session.request<"append">(request)).seq);
+      const { seq } = await this.context.session.request<"append">(request, (answer) =>
+        record.markAppended({ seq: answer.seq }, this.#arrivals),
+      );
+      this.#delivered(record, seq);
       return SETTLED;
     } catch (error) {
       return this.#appendRefused(record, asTidemark(error));
@@ -263,13 +273,10 @@ export class SpaceCore {
   }
 
   #delivered(record: EventRecord, seq: Seq | undefined): void {
-    record.markAppended({ seq });
+    record.markAppended({ seq }, this.#arrivals);
     if (seq === undefined) return;
     this.#authored(seq);
-    void this.local.appended(record.eventId, seq).then((passed) => {
-      for (const eventId of passed) this.#outstanding.settle(eventId, CONSEQUENCED);
-      this.#endPassed();
-    });
+    void this.local.appended(record.eventId, seq);
   }
 
   #appendRefused(record: EventRecord, error: TidemarkError): SendOutcome {

@@ -3,15 +3,16 @@ import type {
   AclLevel,
   Cancellable,
   EventRef,
-  FrameMessage,
   Seq,
   SpaceId,
   TidemarkError,
+  Watch,
 } from "@tidemark/protocol";
 import { backoffDelayMs } from "../session/backoff.js";
 import { Observable } from "../session/observable.js";
 import { AskingAgain } from "./asking-again.js";
 import type { ClientContext } from "./context.js";
+import { ResumePoint } from "./resume-point.js";
 import type { WatchBook } from "./watch-book.js";
 
 /** What a space's subscription is doing. */
@@ -43,8 +44,8 @@ export interface SpaceLinkOptions {
  */
 export class SpaceLink {
   readonly state = new Observable<SpaceState>({ state: "offline" });
+  readonly resume = new ResumePoint();
   readonly #options: SpaceLinkOptions;
-  #historyId: string | undefined;
   #generation = 0;
   #attempt = 0;
   #retry: Cancellable | undefined;
@@ -66,6 +67,7 @@ export class SpaceLink {
 
   offline(): void {
     this.#generation += 1;
+    this.resume.offline();
     this.#retry?.cancel();
     this.#again.stop();
     this.state.set({ state: "offline" });
@@ -73,18 +75,18 @@ export class SpaceLink {
 
   /** What is held does not fit the frames, or the session became another one: everything anew. */
   resync(): void {
-    this.#historyId = undefined;
+    this.resume.forget();
     if (this.#options.context.session.online) void this.#open(false);
   }
 
   /** The next open does not resume. */
   forget(): void {
-    this.#historyId = undefined;
+    this.resume.forget();
   }
 
   /** Reading was taken away. */
   revoked(reason: string): void {
-    this.#historyId = undefined;
+    this.resume.forget();
     // An answer that is still on its way was given before this.
     this.#generation += 1;
     this.#denied(new AuthorizationError(reason, {}));
@@ -120,23 +122,23 @@ export class SpaceLink {
     const asking = this.state.value.state === "denied";
     // An attempt that follows a refusal keeps showing it: nothing is better for having been tried again.
     if (!asking && this.state.value.state !== "opening") this.state.set({ state: "opening" });
-    const historyId = resume ? this.#historyId : undefined;
-    const cursor = historyId === undefined ? {} : { cursor: { historyId, seq: position() } };
-    const told = JSON.stringify(watches.list());
+    const from = resume ? this.resume.held : undefined;
+    const told = from?.watches ?? watches.list();
+    const cursor =
+      from === undefined ? {} : { cursor: { historyId: from.historyId, seq: position() } };
+    const request = { type: "space.open", space, watches: told, events: outstanding() } as const;
     try {
-      const result = await context.session.request<"space.open">({
-        type: "space.open",
-        space,
-        watches: watches.list(),
-        events: outstanding(),
-        ...cursor,
-      });
+      const { level } = await context.session.request<"space.open">(
+        { ...request, ...cursor },
+        ({ historyId }) => {
+          if (generation === this.#generation) this.resume.opened(historyId, told);
+        },
+      );
       if (generation !== this.#generation) return;
-      this.#historyId = result.historyId;
       this.#attempt = 0;
       this.#again.stop();
-      this.state.set({ state: "open", level: result.level });
-      if (JSON.stringify(watches.list()) !== told) void this.#sendWatches();
+      this.state.set({ state: "open", level });
+      if (!sameWatches(watches.list(), told)) void this.#sendWatches();
     } catch (error) {
       if (generation === this.#generation) this.#openFailed(error);
     }
@@ -167,9 +169,12 @@ export class SpaceLink {
   }
 
   async #sendWatches(): Promise<void> {
-    const { context, space, watches } = this.#options;
+    const { context, space } = this.#options;
+    const watches = this.#options.watches.list();
     try {
-      await context.session.request({ type: "watch.set", space, watches: watches.list() });
+      await context.session.request<"watch.set">({ type: "watch.set", space, watches }, () =>
+        this.resume.watching(watches),
+      );
     } catch (error) {
       // A lost connection tells the list anew when it is back.
       if (!(error instanceof ConnectionError)) context.report(error);
@@ -177,42 +182,6 @@ export class SpaceLink {
   }
 }
 
-/** Frames in the order they came, held back while it is not known what they contain. */
-export class FrameGate {
-  readonly #waitingFor = new Set<number>();
-  readonly #pass: (frame: FrameMessage) => void;
-  #held: FrameMessage[] = [];
-
-  constructor(pass: (frame: FrameMessage) => void) {
-    this.#pass = pass;
-  }
-
-  /**
-   * Holds frames until these commits are answered. They were sent on an earlier connection, so the
-   * next frame may contain them while they still stand as layers, and would show twice (SP-02).
-   */
-  holdFor(localSeqs: Iterable<number>): void {
-    for (const localSeq of localSeqs) this.#waitingFor.add(localSeq);
-  }
-
-  answered(localSeq: number): void {
-    if (this.#waitingFor.delete(localSeq) && this.#waitingFor.size === 0) this.#release();
-  }
-
-  /** The connection is gone, and what it had brought with it. */
-  clear(): void {
-    this.#waitingFor.clear();
-    this.#held = [];
-  }
-
-  frame(frame: FrameMessage): void {
-    if (this.#waitingFor.size > 0) this.#held.push(frame);
-    else this.#pass(frame);
-  }
-
-  #release(): void {
-    const held = this.#held;
-    this.#held = [];
-    for (const frame of held) this.#pass(frame);
-  }
+function sameWatches(a: readonly Watch[], b: readonly Watch[]): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -105,6 +105,81 @@ test("[CL-N3] a resync of a restored store takes the client back with it", async
   expect(t.opens[2]?.cursor).toEqual({ historyId: "h2", seq: 12 });
 });
 
+test("[CL-N7] a history counts from its first frame on, and not from the answer that announces it", async () => {
+  const t = setup();
+  await t.run();
+  t.server.say(0, t.frame(40, { value: "new" }, { reset: true }));
+  await t.run();
+  t.history("h2");
+  t.server.pairs[0]?.cut();
+  await t.clock.advance(4000);
+  await t.run();
+  // Opened under the restored history, and lost again before it had told anything.
+  t.server.pairs[1]?.cut();
+  await t.clock.advance(8000);
+  await t.run();
+  expect(t.opens.map(({ cursor }) => cursor)).toEqual([
+    undefined,
+    { historyId: "h1", seq: 40 },
+    { historyId: "h1", seq: 40 },
+  ]);
+});
+
+test("[CL-N7] frames of before a resync give the next open nothing to go on from", async () => {
+  const t = setup();
+  await t.run();
+  t.server.say(0, t.frame(4, { value: ["a"] }, { reset: true }));
+  const ops = [{ op: "append", path: [], value: "b" }] as const;
+  t.server.say(0, t.frame(9, { patch: { from: 7, ops } } as never));
+  // It fits, and what it rests on was not taken in.
+  t.server.say(0, t.frame(10, undefined));
+  await t.run();
+  t.server.pairs[0]?.cut();
+  await t.clock.advance(4000);
+  await t.run();
+  expect(t.opens.map(({ cursor }) => cursor)).toEqual([undefined, undefined, undefined]);
+});
+
+const STREAM = "stream:s" as DocId;
+
+test("[CL-D24] an answer that says an event is long past does not say how it ended: the next frame does", async () => {
+  const t = setup();
+  await t.run();
+  t.server.say(0, t.frame(1, undefined, { reset: true }));
+  const fired = t.space.core.fire(STREAM, null);
+  await t.run();
+  t.server.pairs[0]?.cut();
+  await t.clock.advance(4000);
+  await t.run();
+  const { eventId } = fired;
+  const unknown = { stream: STREAM, eventId, unknown: true } as const;
+  t.server.say(1, t.frame(6, undefined, { watermark: 5 as never, entries: [unknown] }));
+  await t.run();
+  const resent = t.server.requests(1).find(({ type }) => type === "append");
+  t.server.say(1, { type: "ok", req: resent?.req ?? 0, result: { seq: 3, index: 0 } } as never);
+  await t.run();
+  expect(fired.outcome).toBeUndefined();
+  const end = { stream: STREAM, eventId, seq: 3, index: 0, consequenced: true } as const;
+  const entries = [{ ...end, status: "errored", error: "no" }] as const;
+  t.server.say(1, t.frame(6, undefined, { watermark: 5 as never, entries } as never));
+  await t.run();
+  expect(fired.outcome).toMatchObject({ kind: "errored", reason: "no" });
+});
+
+test("[CL-D24] an event that a later frame passes in silence has had its effect", async () => {
+  const t = setup();
+  await t.run();
+  const fired = t.space.core.fire(STREAM, null);
+  t.server.say(0, t.frame(1, undefined, { reset: true }));
+  await t.run();
+  const sent = t.server.requests(0).find(({ type }) => type === "append");
+  t.server.say(0, { type: "ok", req: sent?.req ?? 0, result: { seq: 3, index: 0 } } as never);
+  // In one breath with the answer: it came after it all the same.
+  t.server.say(0, t.frame(6, undefined, { watermark: 5 as never }));
+  await t.run();
+  expect(fired.outcome).toEqual({ kind: "consequenced" });
+});
+
 test("[CL-N4] frames wait for the answer of a write that was sent before, so that nothing shows twice", async () => {
   const t = setup();
   await t.run();
