@@ -1,12 +1,17 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
-import { SPACE_SCOPE_KEY, type AcceptedCommit, type SpaceId } from "@tidemark/protocol";
+import { afterEach, describe, expect, test } from "vitest";
+import {
+  SPACE_SCOPE_KEY,
+  StorageError,
+  type AcceptedCommit,
+  type SpaceId,
+} from "@tidemark/protocol";
 import { VirtualClock } from "@tidemark/protocol/testing";
 import type { AdmissionNotice } from "../../src/index.js";
 import { CommitFeed } from "../../src/server/feed/commit-feed.js";
-import { createTestServer } from "../../src/testing/index.js";
+import { createTestServer, failingStore } from "../../src/testing/index.js";
 import { derive, doc, event, keyOf, seq, setOp, STREAM } from "./support.js";
 
 const dirs: string[] = [];
@@ -123,6 +128,79 @@ test("[ME-F3] an access list that another process changed counts at once", async
   expect((await ben.commit(home, { ops: [setOp("a", 1)] })).ok).toBe(true);
   await one.stop();
   await two.stop();
+});
+
+describe("[ME-F9] a transaction stands, and its maker was told that it failed", () => {
+  const failures = { afterwards: false };
+  const late = (): boolean => {
+    const strikes = failures.afterwards;
+    failures.afterwards = false;
+    return strikes;
+  };
+
+  async function world() {
+    const t = createTestServer({ wrap: failingStore({ afterwards: late }) });
+    const ana = await t.connected("ana");
+    const home = await t.space("home", ana);
+    await ana.call("space.open", { space: home, watches: [{ id: "w", root: { id: doc("a") } }] });
+    const served = t.server.space(home);
+    const fed: string[] = [];
+    served.feed(served.engine.head(), ({ seq: at, class: kind }) => fed.push(`${at}${kind[0]}`));
+    const notices: string[] = [];
+    t.server.onAdmission(({ reason, commit }) => notices.push(`${reason} ${commit?.seq}`));
+    return { t, ana, home, served, fed, notices };
+  }
+
+  test("an append and an edit: whoever serves hears of them, and a resend finds its verdict", async () => {
+    const { t, ana, home, fed, notices } = await world();
+    failures.afterwards = true;
+    const append = { localSeq: 41, stream: STREAM, entry: { eventId: event("e1"), payload: null } };
+    const body = { space: home, append: append as never };
+    expect((await ana.call("append", body)).ok).toBe(false);
+    expect(fed).toEqual(["2a"]);
+    expect(notices).toEqual(["commit 2"]);
+    expect(await ana.call("append", body)).toMatchObject({ ok: true, result: { seq: 2 } });
+    expect(fed).toEqual(["2a"]);
+
+    failures.afterwards = true;
+    expect((await ana.commit(home, { ops: [setOp("a", 1)] })).ok).toBe(false);
+    expect(fed).toEqual(["2a", "3a"]);
+    expect(ana.held(home, keyOf("a"))?.value).toBe(1);
+    await t.stop();
+  });
+
+  test("a wave and a commit of the system: those who watch are told", async () => {
+    const { t, ana, home, served, fed, notices } = await world();
+    failures.afterwards = true;
+    const op = { op: "set", value: "derived" } as const;
+    const change = { id: doc("a"), scopeKey: SPACE_SCOPE_KEY, op };
+    expect(derive(t, home, { changes: [change] }).ok).toBe(false);
+    expect(fed).toEqual(["2d"]);
+    await t.clock.advance(1);
+    expect(ana.held(home, keyOf("a"))?.value).toBe("derived");
+
+    failures.afterwards = true;
+    expect(() => served.commitSystem(() => [{ ...change, op: { op: "set", value: 1 } }])).toThrow();
+    expect(fed).toEqual(["2d", "3s"]);
+    expect(notices).toEqual([]);
+    await t.stop();
+  });
+
+  test("where the look for it fails too, the next refresh looks", async () => {
+    const { t, ana, home, served, fed, notices } = await world();
+    const { commitsSince } = served.engine;
+    served.engine.commitsSince = () => {
+      throw new StorageError("not now", { kind: "io" });
+    };
+    failures.afterwards = true;
+    expect((await ana.commit(home, { ops: [setOp("a", 1)] })).ok).toBe(false);
+    expect(fed).toEqual([]);
+    served.engine.commitsSince = commitsSince;
+    expect(served.refresh()).toBe(true);
+    expect(fed).toEqual(["2a"]);
+    expect(notices).toEqual(["commit 2"]);
+    await t.stop();
+  });
 });
 
 test("[ME-F4] a space that nobody has open or follows holds no timer and can be closed", async () => {

@@ -44,6 +44,11 @@ export class CommitFeed {
     return this.#told;
   }
 
+  /** The seq up to which the table was read. */
+  get head(): Seq {
+    return this.#queued;
+  }
+
   get subscribers(): number {
     return this.#subscribers.size;
   }

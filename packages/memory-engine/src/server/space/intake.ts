@@ -26,6 +26,13 @@ export interface IntakeDeps {
   readonly onGroup: () => void;
   /** The accepted commits of one transaction, in seq order, after every request was answered. */
   readonly onCommits: (commits: readonly AcceptedCommit[]) => void;
+  /** A transaction failed as a whole, every request of it was told so, and it may stand all the same. */
+  readonly onFailure: () => void;
+}
+
+interface Outcomes {
+  readonly outcomes: readonly Outcome<unknown>[];
+  readonly failed: boolean;
 }
 
 /** Most requests of one transaction: what a burst makes the first of them wait is bounded. */
@@ -65,7 +72,7 @@ export class Intake {
 
   #admit(group: readonly IntakeJob[]): void {
     this.#deps.onGroup();
-    const outcomes = this.#outcomes(group);
+    const { outcomes, failed } = this.#outcomes(group);
     const commits: AcceptedCommit[] = [];
     for (const [at, job] of group.entries()) {
       const outcome = outcomes[at] as Outcome<unknown>;
@@ -75,14 +82,16 @@ export class Intake {
       job.settle(outcome);
     }
     if (commits.length > 0) this.#deps.onCommits(commits);
+    if (failed) this.#deps.onFailure();
   }
 
-  #outcomes(group: readonly IntakeJob[]): readonly Outcome<unknown>[] {
+  #outcomes(group: readonly IntakeJob[]): Outcomes {
     try {
-      return this.#deps.engine.batch(() => group.map((job) => attempt(job)));
+      const outcomes = this.#deps.engine.batch(() => group.map((job) => attempt(job)));
+      return { outcomes, failed: false };
     } catch (error) {
-      // The transaction itself failed: nothing of it stands, whatever the single verdicts were.
-      return group.map(() => ({ ok: false, error }));
+      // Whatever the single verdicts were: nothing of it stands, or nobody can say so yet (ME-F9).
+      return { outcomes: group.map(() => ({ ok: false, error })), failed: true };
     }
   }
 }

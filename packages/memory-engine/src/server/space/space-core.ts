@@ -72,6 +72,8 @@ export class SpaceCore implements ServedSpace {
   #demandNews = NO_NEWS;
   #demandTold: Cancellable | undefined;
   #dataVersion: number;
+  /** A transaction of this process failed, and may stand: no data version tells of an own commit. */
+  #unsure = false;
   #poll: Cancellable | undefined;
   #holds = 0;
   /** Subscriptions to the feed that do not have the store polled. */
@@ -94,6 +96,7 @@ export class SpaceCore implements ServedSpace {
       clock: deps.clock,
       onGroup: () => counters.add("groups"),
       onCommits: (commits) => this.#accepted(commits),
+      onFailure: () => this.#lookAgain(),
     });
     this.push = this.#makePush();
     this.#feed.subscribe(head, (commit) => this.push.add(commit));
@@ -123,9 +126,15 @@ export class SpaceCore implements ServedSpace {
 
   refresh(): boolean {
     const version = this.engine.dataVersion();
-    if (version === this.#dataVersion) return false;
+    const unsure = this.#unsure;
+    if (version === this.#dataVersion && !unsure) return false;
+    const known = this.#feed.head;
+    const found = this.#feed.catchUp();
+    // Only now: what could not be read is looked for again.
     this.#dataVersion = version;
-    return this.#feed.catchUp();
+    this.#unsure = false;
+    if (unsure && found) this.#tellHost(this.engine.commitsSince(known));
+    return found;
   }
 
   demand(): ReadonlyMap<SessionRef, DemandShare> {
@@ -173,7 +182,9 @@ export class SpaceCore implements ServedSpace {
 
   commitAccess(holder: HolderId, request: AccessRequest): AccessVerdict {
     const { counters } = this.#deps;
-    const verdict = accessVerdict(counters, () => commitAccess(this.context, holder, request));
+    const verdict = this.#surely(() =>
+      accessVerdict(counters, () => commitAccess(this.context, holder, request)),
+    );
     if (!verdict.ok || verdict.commit === undefined) return verdict;
     counters.add("authored");
     this.#accepted([verdict.commit]);
@@ -181,12 +192,14 @@ export class SpaceCore implements ServedSpace {
   }
 
   commitSystem(plan: SystemPlan): AcceptedCommit | undefined {
-    const commit = this.engine.transact((tx) => {
-      const changes = plan(tx);
-      if (changes === undefined || changes.length === 0) return undefined;
-      for (const change of changes) tx.write(change);
-      return tx.commit({ class: "system" });
-    });
+    const commit = this.#surely(() =>
+      this.engine.transact((tx) => {
+        const changes = plan(tx);
+        if (changes === undefined || changes.length === 0) return undefined;
+        for (const change of changes) tx.write(change);
+        return tx.commit({ class: "system" });
+      }),
+    );
     if (commit !== undefined) this.#feed.publish([commit]);
     return commit;
   }
@@ -242,7 +255,7 @@ export class SpaceCore implements ServedSpace {
     | { readonly ok: true; readonly value: T }
     | { readonly ok: false; readonly error: TidemarkError } {
     try {
-      return { ok: true, value: commit() };
+      return { ok: true, value: this.#surely(commit) };
     } catch (error) {
       if (!isTidemarkError(error)) throw error;
       this.#deps.counters.refuse(error.code);
@@ -261,8 +274,33 @@ export class SpaceCore implements ServedSpace {
 
   #accepted(commits: readonly AcceptedCommit[]): void {
     this.#feed.publish(commits);
+    this.#tellHost(commits);
+  }
+
+  #tellHost(commits: readonly AcceptedCommit[]): void {
     for (const commit of commits) {
+      if (commit.class !== "authored") continue;
       this.#deps.notify({ space: this.space, commit, reason: "commit" });
+    }
+  }
+
+  /** A disk that says too late that it failed leaves a commit of which nobody was told. */
+  #surely<T>(commit: () => T): T {
+    try {
+      return commit();
+    } catch (error) {
+      if (isTidemarkError(error, "storage")) this.#lookAgain();
+      throw error;
+    }
+  }
+
+  /** What a failed transaction left, if it left anything, is told as if another process had made it. */
+  #lookAgain(): void {
+    this.#unsure = true;
+    try {
+      this.refresh();
+    } catch (error) {
+      this.#logFailure("looking for what a failed transaction left", error);
     }
   }
 

@@ -7,36 +7,62 @@ export interface StoreFaultPlan {
   readonly commit?: () => boolean;
   /** A transaction of many commits fails at its end: all of it is rolled back. */
   readonly transaction?: () => boolean;
+  /** A transaction stands, and whoever made it is told that it failed. */
+  readonly afterwards?: () => boolean;
 }
 
 /** Makes a real store fail where the plan says so, for `wrap` of the test server. */
 export function failingStore(plan: StoreFaultPlan): (engine: Engine) => Engine {
-  return (engine) =>
-    new Proxy(engine, {
+  return (engine) => {
+    const store = new FailingStore(engine, plan);
+    return new Proxy(engine, {
       get(target, name) {
+        if (name === "transact") return store.transact;
+        if (name === "batch") return store.batch;
         const member: unknown = Reflect.get(target, name, target);
-        if (typeof member !== "function") return member;
-        if (name === "transact") return failingTransact(target, plan);
-        if (name === "batch") return failingBatch(target, plan);
-        return member.bind(target);
+        return typeof member === "function" ? member.bind(target) : member;
       },
     });
-}
-
-function failingTransact(engine: Engine, plan: StoreFaultPlan): Engine["transact"] {
-  return (...args) => {
-    if (plan.commit?.() === true) throw full("the commit");
-    return engine.transact(...args);
   };
 }
 
-function failingBatch(engine: Engine, plan: StoreFaultPlan): Engine["batch"] {
-  return (fn) =>
-    engine.batch(() => {
-      const result = fn();
-      if (plan.transaction?.() === true) throw full("the transaction");
+class FailingStore {
+  readonly #engine: Engine;
+  readonly #plan: StoreFaultPlan;
+  #inBatch = false;
+
+  constructor(engine: Engine, plan: StoreFaultPlan) {
+    this.#engine = engine;
+    this.#plan = plan;
+  }
+
+  readonly transact: Engine["transact"] = (...args) => {
+    if (this.#plan.commit?.() === true) throw full("the commit");
+    const result = this.#engine.transact(...args);
+    // Within a batch nothing is durable yet.
+    if (!this.#inBatch) this.#afterwards();
+    return result;
+  };
+
+  readonly batch: Engine["batch"] = (fn) => {
+    this.#inBatch = true;
+    try {
+      const result = this.#engine.batch(() => {
+        const made = fn();
+        if (this.#plan.transaction?.() === true) throw full("the transaction");
+        return made;
+      });
+      this.#afterwards();
       return result;
-    });
+    } finally {
+      this.#inBatch = false;
+    }
+  };
+
+  #afterwards(): void {
+    if (this.#plan.afterwards?.() !== true) return;
+    throw new StorageError("the disk told of a failure behind the commit", { kind: "io" });
+  }
 }
 
 function full(what: string): StorageError {
