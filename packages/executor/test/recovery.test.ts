@@ -122,6 +122,25 @@ describe("recovery by the basis index alone", () => {
     await w.t.stop();
   });
 
+  for (const pruned of [false, true]) {
+    const what = pruned ? "that history has lost in part" : "longer than a page";
+    test(`[EX-M5] a backlog ${what} is covered whole, without another input`, async () => {
+      const w = await createWorld({ patterns: [chain], started: false });
+      const piece = await w.create(chain);
+      await w.open(w.owner, piece, ["z"]);
+      const last = pruned ? 20 : 1_100;
+      for (let n = 1; n <= last; n += 1) await w.write(w.owner, piece, "n", n);
+      if (pruned) w.t.engines.get(w.space)?.prune({ pruneAfterMs: 0, pruneAfterCommits: 2 });
+      w.host.start();
+      await w.settle();
+      expect(w.value(piece, "z")).toBe(last + 11);
+      expect(w.watermark()).toBeGreaterThanOrEqual(w.head() - 1);
+      expect(w.host.spaceStats(w.space).lease.lost).toBe(0);
+      expect(w.reports.filter(({ kind }) => kind === "tenure-failed")).toEqual([]);
+      await w.stop();
+    });
+  }
+
   test("[EX-R4] basis rows are overwritten in place: they do not grow with traffic", async () => {
     const w = await createWorld({ patterns: [chain], dir });
     const piece = await w.create(chain);

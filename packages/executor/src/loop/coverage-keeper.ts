@@ -57,21 +57,22 @@ export class CoverageKeeper {
     store: {
       readonly watermark: Seq;
       readonly head: Seq;
+      /** What stands above W and that history has lost: input, for all that anybody can say. */
+      readonly lost?: Seq | undefined;
       readonly standing: readonly AcceptedCommit[];
     },
   ) {
     this.#space = space;
     this.#clock = clock;
     this.#stats = stats;
-    this.#coverage = openCoverage(
-      store.watermark,
-      store.head,
-      store.standing.map((commit) => ({
-        seq: commit.seq,
-        derived: commit.class === "derived",
-        content: hasContent(commit),
-      })),
-    );
+    const standing = store.standing.map((commit) => ({
+      seq: commit.seq,
+      derived: commit.class === "derived",
+      content: hasContent(commit),
+    }));
+    const lost =
+      store.lost === undefined ? [] : [{ seq: store.lost, derived: false, content: false }];
+    this.#coverage = openCoverage(store.watermark, store.head, [...lost, ...standing]);
     for (const commit of store.standing) this.#see(commit);
     this.#gauge();
   }
