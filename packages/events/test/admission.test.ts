@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { SessionId, StreamEntry } from "@tidemark/protocol";
 import { admitAppend, marksIn, parseAuthoredEntry, type AppendEnvelope } from "../src/index.js";
 import { A1, ANA, at, BEN, ev, STREAM } from "./kit.js";
 
@@ -80,12 +81,27 @@ test("[EV-A2] a supplied firedAt that tells the truth is accepted", () => {
 test("[EV-A3] an event id is taken while its entry stands above the frontier and free once passed", () => {
   const authored = parseAuthoredEntry({ eventId: "e1" });
 
-  const above = admitAppend({ frontier: at(4), standing: { seq: at(5) } }, authored, ENVELOPE);
-  const passed = admitAppend({ frontier: at(5), standing: { seq: at(5) } }, authored, ENVELOPE);
+  const standing = { seq: at(5), firedAt: { user: ANA, session: A1 } };
+  const above = admitAppend({ frontier: at(4), standing }, authored, ENVELOPE);
+  const passed = admitAppend({ frontier: at(5), standing }, authored, ENVELOPE);
 
   expect(above).toMatchObject({ ok: false, error: { code: "duplicate-event" } });
   expect(above).toHaveProperty("error.message", expect.stringContaining("seq 5"));
   expect(passed).toMatchObject({ ok: true, entry: { seq: 8 } });
+});
+
+test("[EV-A6] an id that somebody else's event has taken is a duplicate that delivers nothing; one of the same user's other session delivers", () => {
+  const authored = parseAuthoredEntry({ eventId: "e1" });
+  const refusedBeside = (firedAt: StreamEntry["firedAt"]) =>
+    admitAppend({ frontier: at(4), standing: { seq: at(5), firedAt } }, authored, ENVELOPE);
+
+  const twin = refusedBeside({ user: ANA, session: "a2" as SessionId });
+  expect(twin).toMatchObject({ ok: false, error: { code: "duplicate-event", foreign: false } });
+  for (const firedAt of [{ user: BEN, session: A1 }, { session: A1 }]) {
+    const refused = refusedBeside(firedAt);
+    expect(refused).toMatchObject({ ok: false, error: { code: "duplicate-event", foreign: true } });
+    expect(refused).toHaveProperty("error.message", expect.stringContaining("somebody else's"));
+  }
 });
 
 const FORGED: readonly (readonly [field: string, value: unknown])[] = [

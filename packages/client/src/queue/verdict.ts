@@ -29,9 +29,9 @@ export type AppendVerdict =
  * not known to be final is kept: an intent is never lost to an error that may pass.
  */
 export function readRefusal(error: TidemarkError): AppendVerdict {
-  if (error instanceof DuplicateEventError) return { kind: "delivered", seq: error.seq };
   if (error instanceof ConnectionError) return { kind: "ambiguous" };
   if (readAppendRefusal(error) === "final") return { kind: "final", error };
+  if (error instanceof DuplicateEventError) return { kind: "delivered", seq: error.seq };
   return { kind: "later", retry: retryOf(error), error };
 }
 

@@ -1,4 +1,5 @@
 import {
+  WIRE_VERSION,
   parseClientMessage,
   seededRandom,
   generateIdentity,
@@ -61,7 +62,7 @@ export class ScriptedServer {
       const expiresAt = 0;
       this.say(nth, {
         type: "challenge",
-        version: 1,
+        version: WIRE_VERSION,
         serverId: "srv",
         challenge: `c${nth}`,
         expiresAt,

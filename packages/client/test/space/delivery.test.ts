@@ -353,6 +353,36 @@ test("[CL-D18] the same event id twice is one event for its sender", async () =>
   expect(entriesOf(world, "add")).toEqual(["one"]);
 });
 
+/** Fired offline; then `user` sends an event of that id, and the first sender is back. */
+async function overtaken(user: string) {
+  const { world, a1, piece } = await setup();
+  const other = world.client(user, "t2");
+  await world.run();
+  const { space } = world.open(other);
+  await world.run();
+  a1.disconnect();
+  const fired = piece.fire("add", "mine");
+  await world.run();
+  const entry = { eventId: fired.eventId, payload: "theirs" };
+  await Promise.all([space.raw.append({ stream: fired.stream, entry }), world.run()]);
+  a1.reconnect();
+  await world.run();
+  return { world, fired };
+}
+
+test("[CL-D18] the sender of a duplicate is told the end of the one that its user sent first, from whichever session", async () => {
+  const { world, fired } = await overtaken("alice");
+  expect([entriesOf(world, "add"), fired.outcome]).toEqual([["theirs"], undefined]);
+  await world.serve({ events: [fired], status: "errored", error: "no" });
+  expect(fired.outcome).toMatchObject({ kind: "errored" });
+});
+
+test("[CL-D18] an event whose id somebody else's event has taken is refused, whatever becomes of that one", async () => {
+  const { world, fired } = await overtaken("ben");
+  expect(entriesOf(world, "add")).toEqual(["theirs"]);
+  expect(fired.outcome).toMatchObject({ kind: "append-refused" });
+});
+
 test("[CL-D19] raw appends and commits go straight to admission and come back with its verdict", async () => {
   const { world, space } = await setup();
   const stream = world.stream("add");

@@ -17,7 +17,7 @@ export interface AppendState {
   /** `eventWatermark`, 0 for a stream without consequences. */
   readonly frontier: Seq;
   /** The newest stored entry that has the event id, consumed or not. */
-  readonly standing?: { readonly seq: Seq } | undefined;
+  readonly standing?: Pick<StreamEntry, "seq" | "firedAt"> | undefined;
 }
 
 /** Who sends, and the place and instant that the memory server gives the entry. */
@@ -54,22 +54,31 @@ export function admitAppend(
   }
   const wrongStamp = stampDisagreement(entry, { user: principal, session: envelope.session });
   if (wrongStamp !== undefined) return refuse(wrongStamp);
-  const duplicate = duplicateOf(state, entry.eventId, envelope.stream);
+  const duplicate = duplicateOf(state, entry.eventId, { principal, stream: envelope.stream });
   if (duplicate !== undefined) return refuse(duplicate);
   return { ok: true, entry: stamped(entry, principal, envelope) };
 }
 
-/** The duplicate that the dedupe horizon refuses, or `undefined` where the id is free (seed 000 §4). */
+/**
+ * The duplicate that the dedupe horizon refuses, or `undefined` where the id is free (seed 000 §4). An id is
+ * taken whoever took it; only its own user's event counts as delivered by the one that stands.
+ */
 export function duplicateOf(
-  state: AppendState,
+  { standing, frontier }: AppendState,
   eventId: EventId,
-  stream: DocId,
+  { principal, stream }: { readonly principal: Principal; readonly stream: DocId },
 ): DuplicateEventError | undefined {
-  const { standing } = state;
-  if (standing === undefined || standing.seq <= state.frontier) return undefined;
+  if (standing === undefined || standing.seq <= frontier) return undefined;
+  const { seq, firedAt } = standing;
+  if (firedAt.user === principal) {
+    return new DuplicateEventError(
+      `event ${eventId} already stands in ${stream} at seq ${seq} and has no outcome yet`,
+      { eventId, seq },
+    );
+  }
   return new DuplicateEventError(
-    `event ${eventId} already stands in ${stream} at seq ${standing.seq} and has no outcome yet`,
-    { eventId, seq: standing.seq },
+    `the id ${eventId} is taken in ${stream} by somebody else's event at seq ${seq}; send yours under a new one`,
+    { eventId, seq, foreign: true },
   );
 }
 

@@ -1,4 +1,4 @@
-import { type CloseReason, type Connection } from "@tidemark/protocol";
+import { WIRE_VERSION, type CloseReason, type Connection } from "@tidemark/protocol";
 import { expect, test } from "vitest";
 import { createTestServer } from "../../src/testing/index.js";
 import { event, STREAM } from "./support.js";
@@ -33,7 +33,7 @@ test("[ME-N13] who asks without end and reads no answer is cut off at the bound"
   const asks = [
     { type: "ping" },
     { type: "nonsense" },
-    { type: "hello", version: 1 },
+    { type: "hello", version: WIRE_VERSION },
     { type: "logout", req: 1 },
   ];
   for (const [at, message] of asks.entries()) {
@@ -87,7 +87,7 @@ test("[ME-N14] who never authenticates is closed at the deadline, and who did st
   const stranger = new DeafSocket();
   t.server.accept(stranger);
   await t.clock.advance(4_000);
-  stranger.say({ type: "hello", version: 1 });
+  stranger.say({ type: "hello", version: WIRE_VERSION });
   expect(stranger.closed).toBeUndefined();
   await t.clock.advance(1_000);
   expect(stranger.closed).toBe("no session within the time for one");

@@ -100,3 +100,34 @@ test("[ME-P16] a sender whose grant is taken away is told so, and then nothing",
   expect([again.ok, ben.frames(home)]).toEqual([false, []]);
   await t.stop();
 });
+
+test("[ME-P16] what a user sent from another session is the user's own, and what others sent under its id is not", async () => {
+  const { t, ana, ben, home } = await setup();
+  await t.run();
+  const twin = await t.connected("ben", "ben-2");
+  await twin.append(home, STREAM, { eventId: event("e1") });
+  await ana.append(home, STREAM, { eventId: event("e2") });
+  for (const [id, foreign] of [
+    ["e1", undefined],
+    ["e2", true],
+  ] as const) {
+    expect(await ben.append(home, STREAM, { eventId: event(id) })).toMatchObject({
+      error: { name: "DuplicateEventError", details: foreign ? { foreign } : {} },
+    });
+  }
+  const error = { status: "errored", error: "no" } as const;
+  derive(t, home, {
+    marks: [
+      { stream: STREAM, seq: seq(2), index: 0, eventId: event("e1"), ...error },
+      { stream: STREAM, seq: seq(3), index: 0, eventId: event("e2") },
+    ],
+  });
+  await t.run();
+  await ben.call("space.open", { space: home, watches, events: [ref("e1"), ref("e2")] });
+  await t.run();
+  expect(ben.frames(home).at(-1)?.entries).toMatchObject([
+    { eventId: "e1", ...error },
+    { eventId: "e2", unknown: true },
+  ]);
+  await t.stop();
+});

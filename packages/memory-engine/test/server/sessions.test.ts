@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import {
+  WIRE_VERSION,
   authMessageToSign,
   ConnectionError,
   TimeoutError,
@@ -111,7 +112,7 @@ test("[ME-N6] what an old socket still delivers changes nothing of its successor
   };
   const ana = t.identity("ana");
   const open = async (on: FakeSocket): Promise<void> => {
-    on.say({ type: "hello", version: 1 });
+    on.say({ type: "hello", version: WIRE_VERSION });
     const { challenge, serverId } = JSON.parse(on.sent.at(-1) as string);
     const fields = { principal: ana.did, sessionId: "a1" as never, openNonce: "n1" };
     const signature = ana.sign(authMessageToSign({ ...fields, serverId, challenge }));
@@ -168,7 +169,7 @@ test("[ME-N8] a session that was absent for 30 days has ended", async () => {
 test("[ME-N9] a connection never changes hands", async () => {
   const t = createTestServer();
   const ana = await t.connected("ana");
-  ana.raw(JSON.stringify({ type: "hello", version: 1 }));
+  ana.raw(JSON.stringify({ type: "hello", version: WIRE_VERSION }));
   await t.run();
   expect(ana.received.at(-1)).toMatchObject({ type: "error", error: { name: "ProtocolError" } });
   await t.stop();

@@ -34,9 +34,14 @@ const FINAL_CODES: ReadonlySet<string> = new Set([
  */
 export function readAppendRefusal(error: unknown): AppendRefusal {
   if (!isTidemarkError(error)) return "passing";
-  if (error.code === "duplicate-event") return "delivered";
+  if (error.code === "duplicate-event") return isForeign(error) ? "final" : "delivered";
   if (error.code === "unauthorized") return isProvenDenial(error) ? "final" : "passing";
   return FINAL_CODES.has(error.code) ? "final" : "passing";
+}
+
+/** Whether what stands under the id is somebody else's event: sent again it meets the same. */
+function isForeign(error: TidemarkError): boolean {
+  return (error.details as { readonly foreign?: boolean }).foreign === true;
 }
 
 /** Only a denial that names the access list's revision it rests on cannot pass. */

@@ -58,6 +58,7 @@ export class AuthorizationError extends TidemarkError<AuthorizationDetails> {
 export class DuplicateEventError extends TidemarkError<{
   readonly eventId: EventId;
   readonly seq: Seq;
+  readonly foreign?: true | undefined;
 }> {
   override readonly name = "DuplicateEventError";
   override readonly code = "duplicate-event";
@@ -67,6 +68,10 @@ export class DuplicateEventError extends TidemarkError<{
   /** The seq of the entry that stands. */
   get seq(): Seq {
     return this.details.seq;
+  }
+  /** The entry that stands is another user's: the event that was refused has not been delivered. */
+  get foreign(): boolean {
+    return this.details.foreign === true;
   }
 }
 

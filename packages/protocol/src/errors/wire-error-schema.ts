@@ -62,7 +62,11 @@ export const WireErrorSchema = z.discriminatedUnion("name", [
     retriable: z.boolean().exactOptional(),
     sessionRevoked: z.boolean().exactOptional(),
   }),
-  shape("DuplicateEventError", "duplicate-event", { eventId: eventIdField, seq: seqField }),
+  shape("DuplicateEventError", "duplicate-event", {
+    eventId: eventIdField,
+    seq: seqField,
+    foreign: z.literal(true).optional(),
+  }),
   shape("ProtocolError", "protocol", { path: pathField.exactOptional() }),
   shape("LeaseError", "lease", {
     space: spaceIdField.exactOptional(),

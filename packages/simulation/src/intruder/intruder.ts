@@ -1,4 +1,5 @@
 import {
+  WIRE_VERSION,
   authMessageToSign,
   type ClientConnection,
   type FrameMessage,
@@ -61,7 +62,7 @@ export class Intruder {
 
   #begin(): void {
     const { signsIn, texts } = this.#attempt;
-    if (signsIn) this.#say({ type: "hello", version: 1 });
+    if (signsIn) this.#say({ type: "hello", version: WIRE_VERSION });
     else {
       for (const text of texts) this.#connection.send(text);
       this.#askAll();

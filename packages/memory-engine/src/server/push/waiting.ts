@@ -105,12 +105,15 @@ export class WaitingSenders {
     if (waiting.size === 0) this.#channels.delete(key);
   }
 
-  /** The session's own newest entry of the id; an ended one is the better answer (R1). */
+  /**
+   * The newest entry of the id that its user sent, from this session or another: a session may have been
+   * told that its event is a duplicate of that one. An ended one is the better answer (R1).
+   */
   #ownEntry(channel: Channel, stream: DocId, eventId: EventId): StreamEntry | undefined {
-    const { principal, sessionId } = channel.session;
+    const { principal } = channel.session;
     const own = this.#entries
       .byEvent(stream, eventId)
-      .filter(({ firedAt }) => firedAt.user === principal && firedAt.session === sessionId);
+      .filter(({ firedAt }) => firedAt.user === principal);
     return own.find((entry) => entry.consequenced === true) ?? own.at(-1);
   }
 }

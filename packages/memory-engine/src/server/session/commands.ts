@@ -1,6 +1,6 @@
 import {
   AuthorizationError,
-  isTidemarkError,
+  readAppendRefusal,
   LimitError,
   aclLevel,
   ProtocolError,
@@ -267,7 +267,7 @@ export class SpaceCommands {
   #appendRefused(core: SpaceCore, append: AppendRequest, error: unknown): void {
     this.#stands(core.space, append, error);
     const channel = this.#channels.get(core.space)?.channel;
-    if (channel === undefined || !isTidemarkError(error, "duplicate-event")) return;
+    if (channel === undefined || readAppendRefusal(error) !== "delivered") return;
     core.push.ask(channel, append.stream, append.entry.eventId);
   }
 

@@ -1,4 +1,5 @@
 import {
+  WIRE_VERSION,
   applyPatch,
   authMessageToSign,
   encodeClientMessage,
@@ -96,7 +97,7 @@ export class TestClient {
 
   /** Asks for a challenge. */
   async hello(): Promise<ChallengeMessage> {
-    this.raw(encodeClientMessage({ type: "hello", version: 1 }));
+    this.raw(encodeClientMessage({ type: "hello", version: WIRE_VERSION }));
     await this.#options.run();
     const challenge = this.received
       .filter((message): message is ChallengeMessage => message.type === "challenge")
