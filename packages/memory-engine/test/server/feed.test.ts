@@ -169,6 +169,25 @@ describe("[ME-F9] a transaction stands, and its maker was told that it failed", 
     await t.stop();
   });
 
+  test("[ME-P9] the sender is told how the event ends, in the frame with its consequence, before it is sent again", async () => {
+    const { t, ana, home } = await world();
+    failures.afterwards = true;
+    expect((await ana.append(home, STREAM, { eventId: event("e1") })).ok).toBe(false);
+    const change = {
+      id: doc("a"),
+      scopeKey: SPACE_SCOPE_KEY,
+      op: { op: "set", value: 1 },
+    } as const;
+    const mark = { stream: STREAM, seq: seq(2), index: 0, eventId: event("e1") };
+    derive(t, home, { changes: [change], marks: [mark] });
+    await t.run();
+    expect(ana.frames(home).at(-1)).toMatchObject({
+      rows: [{ id: doc("a"), value: 1 }],
+      entries: [{ eventId: "e1", consequenced: true }],
+    });
+    await t.stop();
+  });
+
   test("a wave and a commit of the system: those who watch are told", async () => {
     const { t, ana, home, served, fed, notices } = await world();
     failures.afterwards = true;

@@ -1,5 +1,6 @@
 import {
   AuthorizationError,
+  isTidemarkError,
   readAppendRefusal,
   LimitError,
   aclLevel,
@@ -267,8 +268,11 @@ export class SpaceCommands {
   #appendRefused(core: SpaceCore, append: AppendRequest, error: unknown): void {
     this.#stands(core.space, append, error);
     const channel = this.#channels.get(core.space)?.channel;
-    if (channel === undefined || readAppendRefusal(error) !== "delivered") return;
-    core.push.ask(channel, append.stream, append.entry.eventId);
+    if (channel === undefined) return;
+    const { stream, entry } = append;
+    // A disk may tell too late that it failed: the entry stands, and may end before it is sent again.
+    if (isTidemarkError(error, "storage")) core.push.expect(channel, stream, entry.eventId);
+    if (readAppendRefusal(error) === "delivered") core.push.ask(channel, stream, entry.eventId);
   }
 
   /** A sender that goes on without sending again what was refused would fill the server's memory. */
