@@ -391,6 +391,41 @@ describe("a lapse", () => {
   });
 });
 
+describe("a look at the store", () => {
+  for (const times of [1, 2, 4]) {
+    test(`[EX-T18] that throws ${times} times behind a renewal ends a tenure at the most, and no process`, async () => {
+      const w = await createWorld({ patterns: [counter] });
+      const piece = await w.create(counter);
+      await w.open(w.owner, piece, ["double"]);
+      await w.settle();
+      const engine = engineOf(w);
+      const dataVersion = engine.dataVersion.bind(engine);
+      const renew = engine.lease.renew.bind(engine.lease);
+      let left = 0;
+      Object.assign(engine.lease, {
+        renew: (who: HolderId, ttlMs: number) => {
+          left = times;
+          Object.assign(engine.lease, { renew });
+          return renew(who, ttlMs);
+        },
+      });
+      Object.assign(engine, {
+        dataVersion: () => {
+          left -= 1;
+          if (left >= 0) throw io();
+          return dataVersion();
+        },
+      });
+      await w.t.clock.advance(30_000);
+      const e1 = await w.fire(w.owner, piece, "inc");
+      await w.settle(5_000);
+      expect([w.naming(e1), w.value(piece, "double")]).toEqual([1, 2]);
+      expect(lease(w)).toMatchObject({ holder: w.host.holder, live: true });
+      await w.stop();
+    });
+  }
+});
+
 describe("activation", () => {
   test("[EX-H16] a store that does not open is a failure park, looked at again at a widening interval", async () => {
     let broken = 0;

@@ -231,16 +231,18 @@ export class SpaceServer {
     stats.lease.held = 0;
     if (this.#ending !== undefined) return;
     if (!this.#serving) return this.end("lapse");
-    const aborts = this.#parts?.uncommitted !== false;
-    let back = false;
     try {
-      back = this.#lease.acquire();
+      this.#acquireAgain(this.#parts?.uncommitted !== false);
     } catch (error) {
+      // It comes from a timer: nobody above would hear of it, and the other spaces go on.
       report({ kind: "tenure-failed", space: this.space, error });
-      return this.end("lapse");
+      this.end("lapse");
     }
-    if (!back) return this.end("rival");
-    stats.lease.held = 1;
+  }
+
+  #acquireAgain(aborts: boolean): void {
+    if (!this.#lease.acquire()) return this.end("rival");
+    this.#options.stats.lease.held = 1;
     if (aborts) return this.end("lapse");
     this.#options.served.refresh();
     this.#parts?.resume();
