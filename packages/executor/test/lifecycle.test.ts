@@ -426,6 +426,33 @@ describe("a look at the store", () => {
   }
 });
 
+describe("the end of the last need", () => {
+  for (const parkedRuntimeRetentionMs of [0, 1_000]) {
+    test(`[EX-H9] a store that does not close, ${parkedRuntimeRetentionMs} ms after the park, costs nobody anything`, async () => {
+      const policy2 = { idleParkMs: 100, parkedRuntimeRetentionMs };
+      const w = await createWorld({ patterns: [counter], policy2 });
+      const piece = await w.create(counter);
+      await w.settle();
+      const engine = engineOf(w);
+      const close = engine.close.bind(engine);
+      Object.assign(engine, {
+        close: () => {
+          close();
+          throw io();
+        },
+      });
+      w.host.warm(w.space, [nodeKey(piece, "double")]);
+      await w.t.clock.advance(10_000);
+      expect(w.reports.filter((one) => one.kind === "tenure-failed")).toHaveLength(1);
+      expect(w.t.server.stats().openSpaces).toBe(0);
+      w.host.warm(w.space, [nodeKey(piece, "double")]);
+      await w.t.run();
+      expect(w.host.isActive(w.space)).toBe(true);
+      await w.stop();
+    });
+  }
+});
+
 describe("activation", () => {
   test("[EX-H16] a store that does not open is a failure park, looked at again at a widening interval", async () => {
     let broken = 0;

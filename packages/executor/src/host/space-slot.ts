@@ -86,7 +86,13 @@ export class SpaceSlot {
 
   /** Nothing of the space is held any more, but where a tenure is under way. */
   unused(): void {
-    if (this.#server === undefined) this.#host.release(this.#space);
+    if (this.#server !== undefined) return;
+    try {
+      this.#host.release(this.#space);
+    } catch (error) {
+      // Nobody waits for it, and the next who needs the space opens it anew.
+      this.#host.report({ kind: "tenure-failed", space: this.#space, error });
+    }
   }
 
   /** Ends the tenure, and gives its lease back by the deadline at the latest. */
