@@ -136,12 +136,19 @@ export class CommitStep {
     this.#count(wave, plan);
   }
 
-  /** A withdrawn run's node is armed again, whatever its inputs now say (seed 001 §3d). */
+  /** A withdrawn run's node is armed again, whatever its inputs now say, unless it has sealed anew (seed 001 §3d). */
   #rearm(wave: Wave, plan: WavePlan, settled: Settled): void {
-    for (const contribution of wave.contributions) {
-      if (plan.fates.get(contribution.id)?.kind === "withdrawn") this.#rearmNode(contribution);
+    const gone = wave.contributions.filter(({ id }) => plan.fates.get(id)?.kind === "withdrawn");
+    gone.push(...settled.withdrawn);
+    if (gone.length === 0) return;
+    const landed = wave.contributions.filter(({ id }) => plan.fates.get(id)?.kind === "lands");
+    const newest = new Map<string, number>();
+    for (const one of [...landed, ...this.#options.accumulator.open.contributions]) {
+      if (one.kind === "derivation") newest.set(nodeOf(one), one.id);
     }
-    for (const contribution of settled.withdrawn) this.#rearmNode(contribution);
+    for (const contribution of gone) {
+      if ((newest.get(nodeOf(contribution)) ?? 0) < contribution.id) this.#rearmNode(contribution);
+    }
   }
 
   #rearmNode(contribution: Contribution): void {
@@ -198,6 +205,10 @@ export class CommitStep {
       done();
     }
   }
+}
+
+function nodeOf({ action, instance }: Pick<Contribution, "action" | "instance">): string {
+  return `${action} ${instance}`;
 }
 
 /** The store holds what the wave's replica had not seen: something fell to it, or was rebased over it. */
