@@ -27,6 +27,12 @@ test("[EX-S1] every counter of seed 001 §7 stands in the snapshot by its name",
     "demandRootEnters demandRootLeaves notCurrentRearms demandPasses demandPassMs demandKeysReconciled " +
     "structureRootsPreloaded pushGrowthWakes watchWakes warmWakes";
   for (const name of demand.split(" ")) expect(snapshot.demand).toHaveProperty(name);
+  const rest =
+    "memo.hits memo.misses memo.inflight outbox.queued outbox.completed outbox.failed outbox.budgetDeferrals " +
+    "lease.held lease.lost parkedRuntimes.retained parkedRuntimes.reused parkedRuntimes.discarded " +
+    "parkedRuntimes.held settle.series settle.dropped settleAdvances.count settleAdvances.lastDelta " +
+    "settleAdvances.series settleAdvances.dropped events.needsAttention.total events.needsAttention.byPhase";
+  for (const name of rest.split(" ")) expect(snapshot).toHaveProperty(name);
 });
 
 test("[EX-S2] spaces add up: counters are summed, peaks keep the greatest, series are joined", () => {
