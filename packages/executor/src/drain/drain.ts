@@ -123,6 +123,14 @@ export class Drain {
     this.#askStore = true;
   }
 
+  /** The feed tells of a commit that a barrier has yet to take in: its events have their turns from now on. */
+  admitted({ appends, marks }: Pick<AcceptedCommit, "appends" | "marks">): void {
+    for (const mark of marks) this.#turns.done(mark.stream, placeKey(mark));
+    for (const entry of appends) {
+      if (entry.consequenced !== true) this.#turns.wait(entry.stream, placeKey(entry));
+    }
+  }
+
   /** The feed brought a commit: what it appended and did not end is pending. */
   offer({ appends, marks }: Pick<AcceptedCommit, "appends" | "marks">): void {
     const ended = new Set(marks.map(placeKey));

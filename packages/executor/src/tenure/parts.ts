@@ -159,6 +159,7 @@ export class TenureParts {
 
   #admitted(commit: AcceptedCommit): void {
     this.coverage.admitted(commit);
+    this.drain.admitted(commit);
     this.binding.wake();
   }
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { streamIdFor, type DocId, type EventId } from "@tidemark/protocol";
 import { action, cell, handler, pattern, sendOnChange } from "@tidemark/runtime";
 import { HeldLoads } from "../support/loads.js";
+import { lab } from "../support/patterns.js";
 import { createWorld, nodeKey, type World } from "../support/world.js";
 
 /** What comes to `take` stands in the log in the order of its runs; "look" reads what may have to be loaded. */
@@ -32,7 +33,8 @@ const relays = pattern({
       (word) => word,
     );
     const idle = action("idle", () => undefined);
-    return { log, far, near, told, take, relay, relayAll, write, idle };
+    const stall = action("stall", () => lab.doors.get("stall"));
+    return { log, far, near, told, take, relay, relayAll, write, idle, stall };
   },
 });
 
@@ -97,5 +99,23 @@ test("[EX-C11] and where one stands behind what a pass takes up", async () => {
   w.t.gates.release("feed:before-apply");
   await w.settle();
   expect(w.value(w.piece, "log")).toEqual(["direct", "relayed"]);
+  await w.stop();
+});
+
+test("[EX-C11] and where the replica, kept still by a body, has not seen it yet", async () => {
+  const w = await relaying();
+  const open = lab.door("stall");
+  w.t.gates.hold("feed:before-apply");
+  await w.fire(w.owner, w.piece, "relay", "first");
+  await w.fire(w.owner, w.piece, "stall");
+  await w.fire(w.owner, w.piece, "relay", "third");
+  w.t.gates.release("feed:before-apply");
+  // The deadline takes back the first one's copy; its entry is stored, and so is a click.
+  await w.settle(150);
+  await w.fire(w.owner, w.piece, "take", "second");
+  expect(w.value(w.piece, "log")).toBeUndefined();
+  open();
+  await w.settle();
+  expect(w.value(w.piece, "log")).toEqual(["first", "second", "third"]);
   await w.stop();
 });
