@@ -197,6 +197,28 @@ describe("the withdrawal closure", () => {
     expect(plan.orphans).toBe(2);
   });
 
+  test("[EX-C4] an orphan holds nobody of its stream, and folds what its event did besides", () => {
+    const raced = contribution({
+      kind: "event-handler",
+      reads: reads("p"),
+      writes: [{ key: at("p"), op: { op: "set", value: 2 } }],
+      delivery: event("stream:a", "e1", 5),
+    });
+    const other = contribution({ kind: "event-handler", delivery: event("stream:x", "e2", 6) });
+    const copyOf = (emitter: number, id: string) =>
+      contribution({ kind: "event-handler", delivery: { ...event("stream:b", id), emitter } });
+    const orphan = copyOf(raced.id, "c1");
+    const intent = copyOf(raced.id, "c1");
+    const child = copyOf(other.id, "c2");
+    const plan = planWave([raced, other, orphan, intent, child], view(["p", whole]));
+    expect([orphan, intent, child].map(({ id }) => plan.fates.get(id))).toEqual([
+      { kind: "dropped", reason: "orphan" },
+      { kind: "dropped", reason: "orphan" },
+      { kind: "lands", writes: [] },
+    ]);
+    expect(plan.orphans).toBe(1);
+  });
+
   test("[EX-C5] a copy that lost a race leaves its entry to the drain: its emitter lands", () => {
     const parent = contribution({ kind: "event-handler", delivery: event("stream:a", "e1", 5) });
     const child = contribution({
