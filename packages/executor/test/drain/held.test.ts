@@ -113,6 +113,27 @@ describe("what is held", () => {
     await bench.stop();
   });
 
+  test("[EX-D14] nor does a handler that did not run, while an earlier event's wave is open", async () => {
+    const bench = await DrainBench.create();
+    bench.results.set("e2", { kind: "not-run", reason: "its argument is not there" });
+    await bench.append("e1");
+    await bench.append("e2", "other");
+    bench.follow();
+    await bench.pass();
+    expect(bench.ran).toEqual(["e1", "e2"]);
+    expect(bench.drain.timers).toBe(0);
+    expect(bench.events).toMatchObject({ handlerNotRunDeferrals: 1, arrivalHeldDeferrals: 1 });
+    // The wave that commits the earlier one has it tried again, and now it is the earliest.
+    bench.commit();
+    await bench.pass();
+    expect(bench.ran).toEqual(["e1", "e2", "e2"]);
+    expect(bench.drain.timers).toBe(1);
+    expect(bench.events).toMatchObject({ arrivalHeldDeferrals: 1, dropped: 0 });
+    await spend(bench);
+    expect(bench.events.dropped).toBe(1);
+    await bench.stop();
+  });
+
   test("[EX-D15][EX-D16] a handler that did not run takes back what the drain queued behind it, and no copy", async () => {
     const bench = await DrainBench.create();
     bench.results.set("e1", { kind: "not-run", reason: "its argument is not there" });
