@@ -116,6 +116,12 @@ describe("a load that is on its way", () => {
     await w.settle();
     expect(w.value(piece, "sum")).toBeUndefined();
     expect(w.watermark()).toBeLessThan(at);
+    // Further cycles prove no more than the first.
+    for (const m of [4, 5]) {
+      await w.write(w.owner, piece, "m", m);
+      await w.settle();
+      expect(w.watermark()).toBeLessThan(at);
+    }
     loads.settle(nodeKey(piece, "n"));
     await w.settle();
     // It is absent, and known to be: its default counts.
