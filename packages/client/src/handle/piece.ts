@@ -1,4 +1,5 @@
 import {
+  contentHash,
   instanceKey,
   resolveScopeKey,
   SpeculativeBasisError,
@@ -214,9 +215,9 @@ export class PieceHandle<R extends PatternResult = PatternResult> {
   }
 
   get #watchId(): string {
-    return this.#names === undefined
-      ? this.id
-      : `${this.id} ${this.#names.join(" ")}`.slice(0, 256);
+    if (this.#names === undefined) return this.id;
+    // Two lists of names are two watches: a text that is cut off, or joined, may stand for both.
+    return `${this.id} ${contentHash([...this.#names])}`;
   }
 
   /** Asks for the result; once the pattern is known, for its own cells too, which echoes read. */
@@ -231,7 +232,7 @@ export class PieceHandle<R extends PatternResult = PatternResult> {
     if (told === this.#watched) return;
     const { watches, link } = this.#core;
     // Added before the earlier one is removed, so that the watch of this id never lapses between.
-    const changed = watches.add(watch);
+    const changed = watches.addPiece(watch);
     if (this.#watched !== undefined) watches.remove(this.#watchId);
     this.#watched = told;
     if (changed) link.watchesChanged();

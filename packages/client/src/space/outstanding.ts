@@ -11,6 +11,9 @@ export function outcomeOf(state: EntryState): Outcome | undefined {
   return failedOutcome(state.status, reason, state.eventId);
 }
 
+/** About 2 MB on the wire: half of what the server reads at once. */
+const MAX_ASKED = 16_384;
+
 /** An event whose handling has ended, and how. */
 export interface End {
   readonly record: EventRecord;
@@ -36,9 +39,16 @@ export class Outstanding {
     return this.#records.get(eventId);
   }
 
-  /** The entries to ask about when the space is opened. */
+  /**
+   * The entries to ask about when the space is opened, as many as one message holds: those that are known to be durable
+   * first, since the answer to an append that is sent again brings news of that one anyway.
+   */
   refs(): readonly EventRef[] {
-    return [...this.#records.values()].map(({ stream, eventId }) => ({ stream, eventId }));
+    const records = [...this.#records.values()];
+    const durable = records.filter(({ position }) => position !== undefined);
+    const others = records.filter(({ position }) => position === undefined);
+    const asked = [...durable, ...others].slice(0, MAX_ASKED);
+    return asked.map(({ stream, eventId }) => ({ stream, eventId }));
   }
 
   /** Ends an event otherwise than by a frame. */

@@ -1,12 +1,10 @@
 import {
   ACL_DOC,
-  AuthorizationError,
   docKind,
   instanceKey,
   parseInstanceKey,
   pieceIdFor,
   SPACE_SCOPE_KEY,
-  receiptIdFor,
 } from "@tidemark/protocol";
 import type {
   Acl,
@@ -21,7 +19,7 @@ import type {
 } from "@tidemark/protocol";
 import { describePiece } from "@tidemark/runtime";
 import type { Pattern, PatternResult } from "@tidemark/runtime";
-import type { EventRecord, FiredEvent } from "../handle/fired-event.js";
+import type { FiredEvent } from "../handle/fired-event.js";
 import { PieceHandle } from "../handle/piece.js";
 import type { PieceOptions } from "../handle/piece.js";
 import { LiveValue } from "../handle/value-handle.js";
@@ -33,6 +31,7 @@ import { PIECES_KEY } from "./local-space.js";
 import type { Committed } from "./outgoing.js";
 import { patternRef } from "./piece-book.js";
 import { Shown } from "./publisher.js";
+import { ReceiptReader } from "./receipts.js";
 import { SpaceCore } from "./space-core.js";
 import type { SpaceState } from "./space-link.js";
 
@@ -81,7 +80,14 @@ export class Space {
     this.id = id;
     this.core = new SpaceCore(id, context);
     this.core.watchAcl = () => void this.acl;
-    this.core.readReceipt = (record) => this.#receipt(record);
+    const receipts = new ReceiptReader({
+      space: id,
+      state: this.state,
+      status: context.session.status,
+      watch: (doc) => this.#watchDocument(doc),
+      live: (key) => this.#live<JsonValue>((track) => this.#readKey(key, track)),
+    });
+    this.core.readReceipt = (record) => receipts.read(record);
     this.raw = rawAccess(this.core);
   }
 
@@ -120,7 +126,11 @@ export class Space {
     return this.core.local.replica.position;
   }
 
-  /** A piece by id, or by link; with its pattern, typed by it. */
+  /**
+   * A piece by id, or by link; with its pattern, typed by it.
+   *
+   * @throws LimitError where as many pieces are watched as a session may: close one first.
+   */
   piece<A, R extends PatternResult>(
     piece: DocId | { readonly id: DocId },
     pattern: Pattern<A, R>,
@@ -146,7 +156,8 @@ export class Space {
   /**
    * Creates a piece and shows it at once.
    *
-   * @throws ProtocolError for an argument that does not fit; PatternError for a taken pattern name.
+   * @throws ProtocolError for an argument that does not fit; PatternError for a taken pattern name; LimitError where as
+   * many pieces are watched as a session may.
    */
   create<A, R extends PatternResult>(
     pattern: Pattern<A, R>,
@@ -203,33 +214,6 @@ export class Space {
    */
   waitForSettled(seq?: Seq): Promise<void> {
     return this.core.waitForSettled(seq);
-  }
-
-  #receipt(record: EventRecord): Promise<JsonValue> {
-    const id = receiptIdFor(record.eventId, record.stream);
-    const key = instanceKey(id, SPACE_SCOPE_KEY);
-    const release = this.#watchDocument(id);
-    const live = this.#live<JsonValue>((track) => this.#readKey(key, track));
-    const ends: (() => void)[] = [];
-    return new Promise<JsonValue>((resolve, reject) => {
-      const end = live.subscribe((value, { pending }) => {
-        if (!pending) resolve(value ?? {});
-      });
-      // The end of its own event is a sender's to know; what the handler returned stands in the space.
-      const unfollow = this.state.subscribe(({ state }) => {
-        if (state === "denied") reject(this.#unreadable(record));
-      });
-      ends.push(end, unfollow, () => live.release(), release);
-    }).finally(() => {
-      for (const each of ends) each();
-    });
-  }
-
-  #unreadable({ eventId }: EventRecord): AuthorizationError {
-    return new AuthorizationError(
-      `event ${eventId} was handled; its result is a document of ${this.id}, which this user may not read`,
-      {},
-    );
   }
 
   #watchDocument(id: DocId): () => void {

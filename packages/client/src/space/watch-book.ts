@@ -1,14 +1,37 @@
-import { instanceKey, resolveScopeKey } from "@tidemark/protocol";
+import { instanceKey, LimitError, MAX_WATCHES, resolveScopeKey } from "@tidemark/protocol";
 import type { Actor, InstanceKey, Watch } from "@tidemark/protocol";
+
+/** How many results of events are read at once. */
+export const RECEIPT_WATCHES = 64;
+/** The access list, and the list of pieces. */
+const OWN_WATCHES = 2;
+/** How many pieces may be watched: the server refuses a list that is too long whole (wire-protocol.md, "Limits"). */
+export const PIECE_WATCHES = MAX_WATCHES - RECEIPT_WATCHES - OWN_WATCHES;
 
 /** What a space's handles ask to be shown, merged into the list that the server is told. */
 export class WatchBook {
   readonly #watches = new Map<string, { watch: Watch; holders: number }>();
+  /** Which of them are of pieces. */
+  readonly #pieces = new Set<string>();
   readonly #seen = new Set<InstanceKey>();
 
   /** The list for the wire. */
   list(): readonly Watch[] {
     return [...this.#watches.values()].map(({ watch }) => watch);
+  }
+
+  /**
+   * Adds the watch of a piece; see {@link add}.
+   *
+   * @throws LimitError where as many are watched as may be.
+   */
+  addPiece(watch: Watch): boolean {
+    if (!this.#pieces.has(watch.id) && this.#pieces.size >= PIECE_WATCHES) {
+      const words = `${PIECE_WATCHES} pieces of this space are watched already; close one first`;
+      throw new LimitError(words, { limit: "watched pieces", max: PIECE_WATCHES });
+    }
+    this.#pieces.add(watch.id);
+    return this.add(watch);
   }
 
   /**
@@ -27,7 +50,9 @@ export class WatchBook {
     const held = this.#watches.get(id);
     if (held === undefined) return false;
     held.holders -= 1;
-    return held.holders <= 0 && this.#watches.delete(id);
+    if (held.holders > 0) return false;
+    this.#pieces.delete(id);
+    return this.#watches.delete(id);
   }
 
   /** Whether the instance is the root of a watch, so that a row of it is on its way. */
