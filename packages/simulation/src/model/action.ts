@@ -11,7 +11,13 @@ export type Action =
       readonly stream: string;
       readonly event: string;
       readonly admitted: boolean;
+      /** Its handler asks for changes of the access list. */
+      readonly asks?: true;
     }
+  /** What a run of the wave that is handed over asks of the access list lands, ahead of the wave. */
+  | { readonly do: "access"; readonly process: string; readonly event: string }
+  /** A copy within the wave asked for access, which it may not: its entry lands open, and is drained. */
+  | { readonly do: "withhold"; readonly process: string; readonly event: string }
   /** An authored or system commit that writes documents, or the answer to a request: derived, and no wave. */
   | { readonly do: "write"; readonly races: readonly string[]; readonly answer?: true }
   | { readonly do: "tick"; readonly by: number }
@@ -71,6 +77,8 @@ export interface SentEntry {
   /** What its copy was known by while it had no entry; absent where that is its id. */
   readonly copy?: string;
   readonly ended: boolean;
+  /** Its handler asks for changes of the access list. */
+  readonly asks?: true;
 }
 
 /** The store accepts a wave: what of it fell, and where W went. */

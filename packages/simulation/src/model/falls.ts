@@ -29,7 +29,8 @@ export function judgeFalls(
         return `${made.event} landed past an earlier entry of its stream that went back`;
       continue;
     }
-    const cause = raced || falls.size > 0 || isMet(state, tenure, lowest);
+    const turnedDown = isTurnedDown(state, tenure, made);
+    const cause = raced || falls.size > 0 || turnedDown || isMet(state, tenure, lowest);
     if (!cause) return `${made.event} went back, and nobody had written meanwhile`;
     falls.add(made);
   }
@@ -67,6 +68,19 @@ export function isRaced(
 function isMet({ changes }: ModelState, tenure: number, since: number): boolean {
   return changes.some(
     (change) => change.tenure !== tenure && change.seq > since && change.races.includes("*"),
+  );
+}
+
+/** A run that asks for access falls where the list has become another one since, by its own wave too (seed 001 §3d). */
+function isTurnedDown(
+  { changes, entries }: ModelState,
+  tenure: number,
+  { pos, basis }: Contribution,
+): boolean {
+  const asks = entries.some((entry) => entry.pos === pos && entry.asks === true);
+  if (!asks) return false;
+  return changes.some(
+    (change) => change.tenure === tenure && change.access === true && change.seq > basis,
   );
 }
 

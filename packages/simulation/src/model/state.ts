@@ -20,6 +20,10 @@ export interface Entry {
   readonly endedAt?: number;
   /** A race took its consequence back once: what came later may have passed it (R16). */
   readonly raced?: true;
+  /** Its handler asks for changes of the access list. */
+  readonly asks?: true;
+  /** The commit that changed the access list for it: one, whatever becomes of its wave. */
+  readonly grantedAt?: number;
   /** Appended by the commit of a wave, with the run that sent it. */
   readonly sent?: true;
   /** Ghost: the commits in which its effects became durable. */
@@ -31,6 +35,8 @@ export interface Change {
   readonly seq: number;
   /** The tenure that derived it; absent for what people and the server itself commit. */
   readonly tenure?: number;
+  /** It changed the access list. */
+  readonly access?: true;
   /** Streams whose handlers rest on what it wrote; `*`: it may have raced any. */
   readonly races: readonly string[];
 }

@@ -18,6 +18,8 @@ type Steps = {
 
 const STEPS: Steps = {
   append: stores.append,
+  access: waves.access,
+  withhold: waves.withhold,
   write: stores.write,
   tick: stores.tick,
   compact: stores.compact,

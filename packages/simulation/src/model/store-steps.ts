@@ -8,7 +8,7 @@ export const ENTRIES_PER_COMMIT = 4_096;
 
 /** An authored append: deduped above the frontier alone (seed 000 §4). */
 export function append(state: ModelState, action: ActionOf<"append">, law: Law): Stepped {
-  const { stream, event, admitted } = action;
+  const { stream, event, admitted, asks } = action;
   const frontier = state.frontiers[stream] ?? 0;
   const same = state.entries.filter((entry) => entry.stream === stream && entry.event === event);
   const stands = same.some(({ seq }) => seq > frontier);
@@ -23,7 +23,8 @@ export function append(state: ModelState, action: ActionOf<"append">, law: Law):
       : refused(`${event} was refused as a duplicate of nothing`);
   }
   const seq = state.head + 1;
-  const entry = { pos: seq * ENTRIES_PER_COMMIT, seq, stream, event };
+  const pos = seq * ENTRIES_PER_COMMIT;
+  const entry = { pos, seq, stream, event, ...(asks ? { asks } : {}) };
   const next = { ...state, head: seq, entries: [...state.entries, entry] };
   return went(next, same.length > 0 ? "of an id that was consumed" : "of a new id");
 }

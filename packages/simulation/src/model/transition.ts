@@ -23,6 +23,8 @@ export function situationOf(state: ModelState, action: Action, transition: strin
 
 const NAMES: Readonly<Record<Action["do"], string>> = {
   append: "append",
+  access: "change of access",
+  withhold: "withhold",
   write: "write",
   tick: "time passes",
   compact: "compaction",

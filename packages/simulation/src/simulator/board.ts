@@ -1,4 +1,5 @@
 import type { PatternFile } from "../scenario/file.js";
+import { ACCESS_CHANGES, type NamedChange } from "./access-changes.js";
 
 type Op = readonly unknown[];
 
@@ -12,7 +13,26 @@ const LINE: Op = [
   ["obj", "k", K, "key", ["eventKey"], "who", ["principal"], "d", ["get", "double"]],
 ];
 
+const asOp = (change: NamedChange): Op =>
+  change.kind === "grant" ? ["grant", change.who, change.level] : ["revoke", change.who];
+
+/**
+ * What the payload's number says is asked of the access list, beside what tells that the run was one. Nobody watches
+ * `hops` for a fall: the echo of a cascade goes with its sender's, and its own wave may be the next (decision 21).
+ */
+const ACCESS: Readonly<Record<string, readonly Op[]>> = Object.fromEntries(
+  Object.entries(ACCESS_CHANGES).map(([name, choices]) => [
+    name,
+    [
+      ["increment", "hops", 1],
+      LINE,
+      ...choices.map((changes, at): Op => ["if", ["eq", N, at], changes.map(asOp)]),
+    ],
+  ]),
+);
+
 const HANDLERS: Readonly<Record<string, readonly Op[]>> = {
+  ...ACCESS,
   inc: [["increment", "count", 1], LINE],
   rmw: [LINE, ["set", "total", ["+", ["get", "total"], N]]],
   say: [["set", "note", K], LINE],
@@ -26,6 +46,7 @@ const HANDLERS: Readonly<Record<string, readonly Op[]>> = {
     ["send", "hop", ["obj", "k", ["concat", K, ".2"], "n", 0]],
     ["increment", "count", 1],
   ],
+  vouch: [LINE, ["send", "invite", ["obj", "k", ["concat", K, ".v"], "n", N]]],
   hop: [
     ["increment", "hops", 1],
     LINE,

@@ -19,6 +19,8 @@ export const DISK_FAULTS: Readonly<Record<DiskPlace | "slow", WorldFault>> = {
   lease: "a lease step fails",
   wave: "a wave is not written to disk",
   input: "an input is not written to disk",
+  "after-wave": "a wave is on disk and told to have failed",
+  "after-input": "an input is on disk and told to have failed",
   slow: "a disk is slow",
 };
 

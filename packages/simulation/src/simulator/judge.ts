@@ -1,4 +1,5 @@
 import {
+  ACL_DOC,
   type AcceptedCommit,
   type DocId,
   instanceKey,
@@ -13,6 +14,8 @@ import {
 import type { ScenarioClient } from "../world/client.js";
 import { FORGER, READER } from "../world/intruders.js";
 import type { World } from "../world/world.js";
+import type { Level } from "./access-changes.js";
+import { levelOf, levelsIn } from "./access-oracle.js";
 import { BOARD_CELLS, DERIVED } from "./board.js";
 import { TraceCheck } from "../trace/trace-check.js";
 import { differ } from "./differ.js";
@@ -45,11 +48,16 @@ export class Judge {
 
   constructor(clock: { now(): number }, world: () => World) {
     this.#world = world;
-    this.witness = new Witness(this.complain, (event) => this.#fired(event));
+    this.witness = new Witness(
+      this.complain,
+      (event) => this.#fired(event),
+      (space) => this.#world().observerOf(space).head(),
+    );
     this.ledger = new LeaseLedger(clock as never, this.complain);
     this.model = new TraceCheck(
       (space) => this.#oracleOf(space)?.demandedFrom !== undefined,
       (_space, text) => this.complain("model", text),
+      (space, stream) => this.#oracleOf(space)?.asks(stream) ?? false,
     );
   }
 
@@ -73,7 +81,8 @@ export class Judge {
   begin(): void {
     const { places } = this.#world();
     for (const name of places.spaceNames) {
-      this.oracles.set(name, new Oracle(places.space(name), this.complain));
+      const whoIs = (who: string): string => places.grantee(who);
+      this.oracles.set(name, new Oracle(places.space(name), whoIs, this.complain));
     }
     this.#knowPieces();
   }
@@ -92,6 +101,7 @@ export class Judge {
       if (!oracle.compacted) this.#judgeFrontiers(name, oracle);
     }
     this.#judgeAcknowledged();
+    this.#judgeFrames();
     this.witness.judgeFalls();
   }
 
@@ -100,6 +110,10 @@ export class Judge {
     const left: string[] = [];
     const note: Complain = (rule, what) => void left.push(`${rule}: ${what}`);
     this.afterStep();
+    for (const space of this.oracles.keys()) {
+      if (!this.isAtRest(space))
+        note("access", `the list of ${space} is not the one it began with`);
+    }
     for (const [name, oracle] of this.oracles) {
       this.#judgeStore(name, oracle, note);
       this.#judgeEnds(oracle, note);
@@ -145,6 +159,55 @@ export class Judge {
       if ((this.#oracleOf(space)?.head ?? 0) >= seq) continue;
       this.complain("lost", `${client} was told that its edit is at ${seq}: the store ends before`);
     }
+  }
+
+  /** Nothing reaches a session of what was written after its person might read no more. */
+  #judgeFrames(): void {
+    for (const { client, space, seq, head } of this.witness.carried.splice(0)) {
+      const access = this.#oracleOf(space)?.access;
+      if (access === undefined || access.mayRead(client.identity.did, seq, head)) continue;
+      this.complain("access", `${client.name} was sent what stands at ${seq}, and may not read it`);
+    }
+  }
+
+  /** Whether the access list of a space, as it is stored, is the one that it began with. */
+  isAtRest(space: string): boolean {
+    const { places } = this.#world();
+    const acl = places.aclOf(space);
+    return acl === undefined || same(this.#levels(space), places.acl(acl) as unknown as JsonValue);
+  }
+
+  /** Who is online and shows a space as what it is not by its list: readable, or denied. */
+  untold(space: string): readonly string[] {
+    const { places } = this.#world();
+    const levels = this.#levels(space);
+    return this.#online().flatMap((client) => {
+      const may = levelOf(levels, client.identity.did) !== undefined;
+      const { state } = client.open(places.space(space)).state.value;
+      const right = may ? state !== "denied" : state === "denied";
+      return right
+        ? []
+        : [`${client.name} shows ${space} as ${state}, and may ${may ? "" : "not "}read it`];
+    });
+  }
+
+  /** The first of some people who owns a space now. */
+  ownerOf(space: string, people: readonly string[]): string | undefined {
+    const levels = this.#levels(space);
+    const { places } = this.#world();
+    return people.find((name) => levels[places.grantee(name)] === "OWNER");
+  }
+
+  #levels(space: string): Readonly<Record<string, Level>> {
+    return levelsIn(this.#world().observer(space).read(ACL_DOC, SPACE_SCOPE_KEY).value);
+  }
+
+  /** A process hands its wave to the store: what it asked of the access list is decided from here on. */
+  closing(process: string, space: SpaceId): void {
+    const world = this.#world();
+    const holder = world.process(process)?.host?.holder;
+    const head = world.observerOf(space).head();
+    if (holder !== undefined) this.#oracleOf(space)?.access.closing(holder, head);
   }
 
   /** Nothing of an intruder is stored, and nothing under its name. */

@@ -76,10 +76,10 @@ export class LeaseLedger {
     if (last?.until === now) last.released = true;
   }
 
-  /** Judges the derived commits of a space. `stepped`: how far the store's clock was off when they were made, ms. */
+  /** Judges the derived commits of a space, and what waves changed of its access list. `stepped`: how far the store's clock was off when they were made, ms. */
   judge(space: SpaceId, commits: readonly AcceptedCommit[], stepped: number): void {
     for (const commit of commits) {
-      if (commit.class !== "derived") continue;
+      if (commit.class !== "derived" && commit.capabilityRef === undefined) continue;
       const at = commit.at - stepped;
       const held = (this.#tenures.get(space) ?? []).some(
         ({ holder, from, until, released }) =>

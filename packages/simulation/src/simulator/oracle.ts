@@ -1,5 +1,6 @@
 import { deriveEventKey } from "@tidemark/events";
 import {
+  ACL_DOC,
   type AcceptedCommit,
   applyOperation,
   type DocId,
@@ -20,6 +21,8 @@ import {
   type StreamEntry,
   streamIdFor,
 } from "@tidemark/protocol";
+import { asksAccess } from "./access-changes.js";
+import { AccessOracle, rightOf, type WhoIs } from "./access-oracle.js";
 import { BOARD_CELLS, DERIVED, STREAMS } from "./board.js";
 import { wrongAnswer, wrongNames } from "./commit-alone.js";
 import { differ } from "./differ.js";
@@ -75,6 +78,8 @@ export class Oracle {
   readonly #payloads = new Map<string, Payload>();
   readonly #overwrites: Overwrite[] = [];
   readonly #disturbances: Seq[] = [];
+  /** Who may what, and what became of those who asked for more. */
+  readonly access: AccessOracle;
   #head = 0 as Seq;
   #watermark = 0 as Seq;
   /** From this seq on somebody has watched everything without a break; derivations are judged commit by commit. */
@@ -86,9 +91,10 @@ export class Oracle {
   errored = 0;
   derivedCommits = 0;
 
-  constructor(space: SpaceId, complain: Complain) {
+  constructor(space: SpaceId, whoIs: WhoIs, complain: Complain) {
     this.#space = space;
     this.#complain = complain;
+    this.access = new AccessOracle(whoIs, complain);
   }
 
   get head(): Seq {
@@ -123,6 +129,12 @@ export class Oracle {
     for (const [doc, name] of piece.cells) this.#cellOf.set(doc, { piece, name });
     for (const [doc, name] of piece.derived) this.#derivedOf.set(doc, { piece, name });
     for (const [doc, handler] of piece.streams) this.#streamOf.set(doc, { piece, handler });
+  }
+
+  /** Whether a stream's handler asks for access. */
+  asks(stream: string): boolean {
+    const owner = this.#streamOf.get(stream as DocId);
+    return owner !== undefined && asksAccess(owner.handler);
   }
 
   /** What a client fired: the store need not keep it. */
@@ -173,12 +185,21 @@ export class Oracle {
     if (wrong) this.#complain("answer", wrong);
     this.#store(commit);
     for (const entry of commit.appends) this.#arrive(entry);
+    this.#takeAccess(commit);
     if (commit.class === "derived") {
       this.derivedCommits += 1;
       this.#takeDerived(commit);
     } else this.#takeAuthored(commit);
     this.#judgeWatermark(commit);
     this.#judgeDerived(commit);
+  }
+
+  #takeAccess(commit: AcceptedCommit): void {
+    const right = rightOf(commit);
+    const waiting = [...this.#entries.values()].filter(({ entry }) => entry.eventId === right);
+    const asking = waiting.find(({ ended }) => ended === undefined) ?? waiting[0];
+    const list = this.#stored.get(instanceKey(ACL_DOC, SPACE_SCOPE_KEY));
+    this.access.take(commit, list, right === undefined ? undefined : asking);
   }
 
   #store(commit: AcceptedCommit): void {
@@ -309,6 +330,8 @@ export class Oracle {
       this.passedOver += 1;
       return;
     }
+    this.access.judgeEnd(commit, seen, status);
+    if (status === "errored") this.#judgeError(commit, seen);
     const before = this.entriesOf(entry.stream, entry.eventId).filter(
       (each) => each !== seen && each.ended !== undefined && !each.duplicate,
     );
@@ -317,6 +340,14 @@ export class Oracle {
     }
     if (status === undefined) this.consequenced += 1;
     else this.errored += 1;
+  }
+
+  /** No handler of the board throws but by its own law. */
+  #judgeError({ seq }: AcceptedCommit, { entry, handler, payload }: SeenEntry): void {
+    if (payload === undefined) return;
+    const run = { payload, who: undefined, key: "", get: initialOf };
+    if (referenceRun(handler, run).error !== undefined) return;
+    this.#complain("outcome", `${entry.eventId} (${handler}) failed at ${seq}; it must succeed`);
   }
 
   /** In a stream entries end in order (R16); across streams one overtakes only where it was raced. */

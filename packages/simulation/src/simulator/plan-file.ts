@@ -37,6 +37,7 @@ export const LOOP_GATES = [
 /** The gates that the parts of today reach. */
 export const REACHED_GATES = [
   ...LOOP_GATES,
+  "access:after-commit",
   "effect:before-dispatch",
   "effect:before-completion",
   "effect:after-completion",
@@ -62,6 +63,8 @@ export const WORLD_FAULTS = [
   "a lease step fails",
   "a wave is not written to disk",
   "an input is not written to disk",
+  "a wave is on disk and told to have failed",
+  "an input is on disk and told to have failed",
   "a disk is slow",
   "a request is answered late",
   "a request is failed",

@@ -1,5 +1,6 @@
 import type { JsonValue } from "@tidemark/protocol";
 import { FORGER } from "../world/intruders.js";
+import { ACCESS_CHANGES, asksAccess } from "./access-changes.js";
 import { STREAMS } from "./board.js";
 import { Chance } from "./chance.js";
 import { type RawStep, LOOP_GATES, type ReachedGate } from "./plan-file.js";
@@ -21,6 +22,11 @@ export const FULL_ACL = {
   [FORGER]: "WRITE",
   "*": "READ",
 } as const;
+
+/** What people fire without a reason of its own. */
+const USUAL = STREAMS.filter(
+  (name) => !["slow", "gone", "hop", "vouch"].includes(name) && !asksAccess(name),
+);
 
 /** A dead process's lease runs out, and then the longest idle time of the policies. */
 export const PARKED_MS = 50_000;
@@ -77,19 +83,32 @@ export class Planner {
   }
 
   /** Fires an event, and says how later steps name it. */
-  fire(client: string, piece = this.piece(), handler?: string): string {
+  fire(client: string, piece = this.piece(), handler?: string, n?: number): string {
     const { chance } = this;
-    const usual = STREAMS.filter((name) => name !== "slow" && name !== "gone" && name !== "hop");
     const name = `e${this.key()}`;
-    const payload = { k: `k${this.#keys}`, n: chance.below(7) };
+    const payload = { k: `k${this.#keys}`, n: n ?? chance.below(7) };
     const stream =
       handler ??
       chance.weighted(
-        usual.map((each) => [each === "rmw" || each === "inc" || each === "chain" ? 3 : 1, each]),
+        USUAL.map((each) => [each === "rmw" || each === "inc" || each === "chain" ? 3 : 1, each]),
       );
     this.add({ fire: [client, `${piece}/${stream}`, payload], as: name });
     this.fired.push(`$${name}`);
     return `$${name}`;
+  }
+
+  /** Fires an event whose handler changes the access list of a space, as a rule as its owner. */
+  changeAccess(space: string, client = this.chance.of(0.6) ? "a1" : this.client()): string {
+    const { chance } = this;
+    const pieces = this.pieces.filter((piece) => piece.startsWith(`${space}/`));
+    const handler = chance.weighted([
+      [6, "invite"],
+      [4, "expel"],
+      [1, "cede"],
+      [2, "vouch"],
+    ]);
+    const asked = ACCESS_CHANGES[handler === "vouch" ? "invite" : handler];
+    return this.fire(client, chance.pick(pieces), handler, chance.below(asked?.length ?? 1));
   }
 
   edit(client: string): void {

@@ -43,6 +43,9 @@ export interface ReferenceOutcome {
 
 type Handler = (run: ReferenceRun) => Partial<ReferenceOutcome>;
 
+/** What is asked of the access list is no write of the run. */
+const asking: Handler = (run) => ({ writes: [{ cell: "hops", add: 1 }, line(run)] });
+
 const number = (value: JsonValue): number => (typeof value === "number" ? value : Number.NaN);
 
 /** The line of a run. What it reads of a derivation rests on nothing of the run's own (R22). */
@@ -53,6 +56,9 @@ function line(run: ReferenceRun): ReferenceWrite {
 }
 
 const HANDLERS: Readonly<Record<string, Handler>> = {
+  invite: asking,
+  expel: asking,
+  cede: asking,
   inc: (run) => ({ writes: [{ cell: "count", add: 1 }, line(run)] }),
   rmw: (run) => ({
     writes: [line(run), { cell: "total", at: [], set: number(run.get("total")) + run.payload.n }],
@@ -77,6 +83,10 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
       { handler: "hop", payload: { k: `${run.payload.k}.1`, n: run.payload.n } },
       { handler: "hop", payload: { k: `${run.payload.k}.2`, n: 0 } },
     ],
+  }),
+  vouch: (run) => ({
+    writes: [line(run)],
+    sends: [{ handler: "invite", payload: { k: `${run.payload.k}.v`, n: run.payload.n } }],
   }),
   hop: (run) => ({
     writes: [{ cell: "hops", add: 1 }, line(run)],

@@ -7,12 +7,12 @@ import type { Observation } from "../trace/observation.js";
 import { Recorder } from "../trace/recorder.js";
 import type { WorldWatch } from "../world/watch.js";
 import { World } from "../world/world.js";
+import { asksAccess, PEOPLE } from "./access-changes.js";
 import { applies } from "./applies.js";
 import { Coverage } from "./coverage.js";
 import { type Finding, Judge } from "./judge.js";
 import { DISK_FAULTS, faultMet } from "./fault-met.js";
 import type { PlanFile, RawStep } from "./plan-file.js";
-import { FULL_ACL } from "./planner.js";
 import { emptyWork, type Work } from "./work.js";
 
 /** What came of a plan. */
@@ -67,7 +67,6 @@ class PlanRun {
   readonly #trace: string[] = [];
   readonly #done: RawStep[] = [];
   readonly #work = emptyWork();
-  readonly #demoted = new Map<string, RawStep>();
   #alive = "";
   /** How many attempts to serve had been refused when the world was last at rest. */
   #refused = 0;
@@ -100,6 +99,8 @@ class PlanRun {
     return {
       gate: (gate, met, at) => {
         this.#coverage.note(gate, met);
+        if (gate === "wave:before-commit" && (met === "pass" || met === "left"))
+          this.#judge.closing(at.process, at.space);
         this.#recorder.gate(gate, met, at);
       },
       store: (process, engine) => {
@@ -165,8 +166,7 @@ class PlanRun {
       this.#trace.push("   skipped");
       return undefined;
     }
-    if (step.verb === "acl") this.#noteAcl(step, raw);
-    if (DISTURBING.has(step.verb)) this.#undemand();
+    if (DISTURBING.has(step.verb) || firesForAccess(step)) this.#undemand();
     if (step.verb === "compact")
       for (const oracle of this.#judge.oracles.values()) oracle.compacted = true;
     const struck = faultMet(this.#world, step);
@@ -197,13 +197,6 @@ class PlanRun {
     this.#work.takeovers += this.#world.processes.length - before;
   }
 
-  #noteAcl({ value }: Extract<Step, { verb: "acl" }>, raw: RawStep): void {
-    const [, space, levels] = value;
-    const full = levels["bob"] !== "READ";
-    if (full) this.#demoted.delete(space);
-    else this.#demoted.set(space, raw);
-  }
-
   /** Looks at the world as the step left it. */
   #look(): void {
     const alive = this.#processes();
@@ -226,8 +219,9 @@ class PlanRun {
   async #settle(raw: RawStep): Promise<void> {
     this.#work.settles += 1;
     let left: readonly string[] = [];
-    let until = this.#world.clock.monotonic() + CALM_MS;
     this.#world.gates.clear();
+    await this.#tellTheDenied();
+    let until = this.#world.clock.monotonic() + CALM_MS;
     for (let round = 0; round < CALM_ROUNDS; round++) {
       await this.#calm();
       until += await this.#outwaitTheDead();
@@ -247,6 +241,16 @@ class PlanRun {
     this.#done.push(raw);
     for (const what of left) this.#judge.complain("settled", what);
     this.#demand();
+  }
+
+  /** Who may not read shows it once there is time, whatever else goes on: pushes stop, and the client says why. */
+  async #tellTheDenied(): Promise<void> {
+    const spaces = this.#world.places.spaceNames.filter((space) => !this.#judge.isAtRest(space));
+    if (spaces.length === 0) return;
+    await this.#calmProcesses();
+    const wrong = (): readonly string[] => spaces.flatMap((space) => this.#judge.untold(space));
+    if (await this.#world.reach(() => wrong().length === 0, CALM_MS)) return;
+    for (const what of wrong()) this.#judge.complain("access", what);
   }
 
   #atRest(): boolean {
@@ -276,6 +280,18 @@ class PlanRun {
   }
 
   async #calm(): Promise<void> {
+    await this.#calmProcesses();
+    const world = this.#world;
+    for (const space of world.places.spaceNames) await this.#giveBack(space);
+    await this.#insert({ let: "slow" });
+    for (const space of world.places.spaceNames) {
+      for (const { name } of world.places.piecesOf(space)) {
+        await this.#insert({ answer: `${space}/${name}/page` });
+      }
+    }
+  }
+
+  async #calmProcesses(): Promise<void> {
     const world = this.#world;
     world.intruders.leave();
     if (!world.processes.some(({ alive }) => alive)) await this.#insert({ start: "server" });
@@ -287,16 +303,24 @@ class PlanRun {
     for (const client of world.clients.values()) {
       if (client.live && !client.online) await this.#insert({ online: client.name });
     }
-    for (const [space] of this.#demoted) {
-      await this.#insert({ acl: ["a1", space, FULL_ACL] });
+    for (const space of world.places.spaceNames) await this.#insert({ disk: [space, "sound"] });
+  }
+
+  /** Puts everybody back into the access list of a space, as whoever owns it now. */
+  async #giveBack(space: string): Promise<void> {
+    const { places, clients } = this.#world;
+    const acl = places.aclOf(space);
+    if (acl === undefined || this.#judge.isAtRest(space)) return;
+    const owner = this.#judge.ownerOf(space, PEOPLE);
+    if (owner === undefined) return;
+    const there = [...clients.values()].find(({ user, online }) => online && user === owner);
+    const name = there?.name ?? KEEPER;
+    if (there === undefined) {
+      await this.#insert({ connect: { [KEEPER]: { user: owner, session: KEEPER, watch: [] } } });
+      await this.#world.advance(LOOK_MS);
     }
-    await this.#insert({ let: "slow" });
-    for (const space of world.places.spaceNames) {
-      await this.#insert({ disk: [space, "sound"] });
-      for (const { name } of world.places.piecesOf(space)) {
-        await this.#insert({ answer: `${space}/${name}/page` });
-      }
-    }
+    await this.#insert({ acl: [name, space, { ...acl }] });
+    if (there === undefined) await this.#insert({ close: KEEPER });
   }
 
   /** For how long each live row that nobody living holds goes on, ms: who comes meanwhile is refused, and not told of its end. */
@@ -336,7 +360,6 @@ class PlanRun {
   async #insert(raw: RawStep): Promise<void> {
     const step = parseStep(this.#plan.id, raw, this.#judge.step);
     if (!applies(this.#world, step)) return;
-    if (step.verb === "acl") this.#noteAcl(step, raw);
     await this.#do(step, raw);
   }
 
@@ -413,6 +436,15 @@ class PlanRun {
       work.requeued += Math.max(0, this.#world.counter(space, "events.drainInFlightSkips") ?? 0);
     }
   }
+}
+
+/** Who puts people back where none of the owner's clients is there to. */
+const KEEPER = "keeper";
+
+function firesForAccess(step: Step): boolean {
+  if (step.verb !== "fire") return false;
+  const handler = step.value[1].split("/")[2] ?? "";
+  return asksAccess(handler) || handler === "vouch";
 }
 
 const DISTURBING = new Set([

@@ -29,6 +29,16 @@ export interface WitnessedWrite {
   readonly seq: Seq;
 }
 
+/** A frame with something in it that reached a client. */
+export interface CarriedFrame {
+  readonly client: ScenarioClient;
+  readonly space: SpaceId;
+  /** What it was made of, */
+  readonly seq: Seq;
+  /** and where the store stood as it arrived. */
+  readonly head: Seq;
+}
+
 /** Stands beside the clients: notes what they are told and sees every frame and every published state. */
 export class Witness {
   readonly events: WitnessedEvent[] = [];
@@ -42,6 +52,9 @@ export class Witness {
   apart = false;
   readonly #complain: Complain;
   readonly #onFire: (event: WitnessedEvent) => void;
+  readonly #headOf: (space: SpaceId) => Seq;
+  /** Frames with rows, until somebody has judged them. */
+  readonly carried: CarriedFrame[] = [];
   frames = 0;
   states = 0;
   /** Falls that were seen, with the number of echoes taken back by then. */
@@ -49,9 +62,14 @@ export class Witness {
   /** A refusal may take an echo back: what was seen to rise may then fall. */
   refusals = 0;
 
-  constructor(complain: Complain, onFire: (event: WitnessedEvent) => void) {
+  constructor(
+    complain: Complain,
+    onFire: (event: WitnessedEvent) => void,
+    headOf: (space: SpaceId) => Seq,
+  ) {
     this.#complain = complain;
     this.#onFire = onFire;
+    this.#headOf = headOf;
   }
 
   /** Stands beside a client from its first moment. */
@@ -66,6 +84,9 @@ export class Witness {
     const me = { user: client.identity.did, session: client.sessionId };
     client.client.onFrame((frame) => {
       this.frames += 1;
+      const { space, seq, rows, gone } = frame;
+      if (rows.length > 0 || gone.length > 0)
+        this.carried.push({ client, space, seq, head: this.#headOf(space) });
       for (const row of [...frame.rows, ...frame.gone]) {
         if (scopeApplies(row.scopeKey, me)) continue;
         this.#complain(

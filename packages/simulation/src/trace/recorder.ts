@@ -4,6 +4,7 @@ import {
   type Clock,
   type DocId,
   isTidemarkError,
+  type Seq,
   type SpaceId,
 } from "@tidemark/protocol";
 import type { WorldWatch } from "../world/watch.js";
@@ -98,8 +99,8 @@ export class Recorder implements Watches {
     const transact = engine.transact.bind(engine);
     const batch = engine.batch.bind(engine);
     let held: Held[] | undefined;
-    const tell = (seen: () => void, stands = false): void =>
-      held === undefined ? seen() : void held.push({ seen, stands });
+    const tell = (seen: () => void, more: Omit<Held, "seen"> = {}): void =>
+      held === undefined ? seen() : void held.push({ seen, ...more });
     const told = (commit: AcceptedCommit): void => {
       const behind = commit.watermark === undefined ? [] : changesAhead(engine);
       for (const { stream } of commit.appends) this.#streamsOf(space).add(stream);
@@ -109,12 +110,16 @@ export class Recorder implements Watches {
       const spy: Spy = { commit: undefined, derives: false, asked: undefined };
       try {
         const result = transact((tx) => fn(spying(tx, spy)), options);
-        if (spy.commit !== undefined) tell(() => told(spy.commit as AcceptedCommit));
+        const { commit } = spy;
+        if (commit !== undefined) tell(() => told(commit), { commit });
         else if (spy.derives)
           tell(() => this.#see({ kind: "no commit", space, process, error: undefined }));
         return result;
       } catch (error) {
-        tell(() => this.#refused(process, engine, spy, error), true);
+        // A disk may say that it failed, and the commit stands.
+        if (spy.commit !== undefined && held === undefined && stands(engine, spy.commit))
+          told(spy.commit);
+        tell(() => this.#refused(process, engine, spy, error), { anyhow: true });
         throw error;
       }
     };
@@ -128,7 +133,9 @@ export class Recorder implements Watches {
         return result;
       } catch (error) {
         held = outer;
-        for (const { seen, stands } of waiting) if (stands) seen();
+        for (const { seen, commit, anyhow } of waiting) {
+          if (anyhow || (commit !== undefined && stands(engine, commit))) seen();
+        }
         throw error;
       }
     };
@@ -158,10 +165,17 @@ export class Recorder implements Watches {
   }
 }
 
-/** What is told once its batch has ended; what `stands` also where that was undone. */
+/** What is told once its batch has ended; where that was undone, what is to be told `anyhow`. */
 interface Held {
   readonly seen: () => void;
-  readonly stands: boolean;
+  readonly anyhow?: true;
+  readonly commit?: AcceptedCommit;
+}
+
+/** Whether the store holds the commit, whatever its maker was told. */
+function stands(engine: Engine, { seq, class: kind, at }: AcceptedCommit): boolean {
+  const [row] = engine.commitsSince((seq - 1) as Seq, 1);
+  return row?.seq === seq && row.class === kind && row.at === at;
 }
 
 /** What was done with a transaction. */

@@ -13,6 +13,16 @@ import { ForeignWrites } from "./writes.js";
 /** Whether somebody demands everything that a space derives, now and without a break since it was at rest. */
 export type IsDemanded = (space: SpaceId) => boolean;
 
+/** Whether a stream's handler asks for changes of the access list. */
+export type AsksAccess = (space: SpaceId, stream: string) => boolean;
+
+/** What a {@link SpaceTrace} is made of. */
+export interface SpaceTraceOptions {
+  readonly isDemanded: IsDemanded;
+  readonly asksAccess: AsksAccess;
+  readonly onDeparture: (departure: Departure) => void;
+}
+
 /** Where a process is on the way to its next tenure or handler, beyond what the model knows. */
 interface Way {
   /** The gate behind the lease was reached; the tenure begins with whatever it does next. */
@@ -23,6 +33,11 @@ interface Way {
   sealing: boolean;
   /** An answer from outside is on its way into the store: a commit that is no wave. */
   answering: boolean;
+  /**
+   * A transaction wrote nothing: that of a wave of which nothing is left, as the gate behind it tells, or one that only
+   * looks which runs land before their changes of the access list do (seed 001 §3d).
+   */
+  nothing: boolean;
   /** Entries that are queued still where a wave wrote nothing, or are drained again. */
   kept: readonly Pos[];
   /** Bodies that have begun and not ended, the first first; one may outlive its tenure. */
@@ -36,13 +51,15 @@ export class SpaceTrace {
   readonly writes = new ForeignWrites();
   readonly #space: SpaceId;
   readonly #isDemanded: IsDemanded;
+  readonly #asksAccess: AsksAccess;
   /** Entries by the key of their event (seed 003): what a handler's body is known by. */
   readonly #byKey = new Map<string, Pos[]>();
   readonly #ways = new Map<string, Way>();
 
-  constructor(space: SpaceId, isDemanded: IsDemanded, onDeparture: (departure: Departure) => void) {
+  constructor(space: SpaceId, { isDemanded, asksAccess, onDeparture }: SpaceTraceOptions) {
     this.#space = space;
     this.#isDemanded = isDemanded;
+    this.#asksAccess = asksAccess;
     this.follower = new Follower(onDeparture);
   }
 
@@ -76,6 +93,11 @@ export class SpaceTrace {
     return this.#byKey.has(key);
   }
 
+  /** Whether a stream's handler asks for changes of the access list. */
+  asks(stream: string): boolean {
+    return this.#asksAccess(this.#space, stream);
+  }
+
   keyOf({ stream, eventId, firedAt }: StreamEntry): string {
     const link = { id: stream, space: this.#space };
     return deriveEventKey({ actor: firedAt.user ?? null, event: eventId, stream: link });
@@ -89,6 +111,7 @@ export class SpaceTrace {
       coming: undefined,
       sealing: false,
       answering: false,
+      nothing: false,
       kept: [],
       bodies: [],
     };
@@ -150,6 +173,7 @@ export class SpaceTrace {
       way.activating = met !== "fail";
       return;
     }
+    if (gate === "wave:after-commit" && way.nothing) this.#nothingIsLeft(process);
     if (gate === "seal:before") way.sealing = met === "pass" || met === "left";
     if (met === "left") return;
     if (gate !== "wave:after-commit") this.#goesOn(process);
@@ -235,6 +259,7 @@ export class SpaceTrace {
     if (
       gate === "wave:before-commit" ||
       gate === "wave:after-commit" ||
+      gate === "access:after-commit" ||
       gate === "feed:before-apply"
     ) {
       follower.act({ do: "abort", process });
@@ -296,6 +321,7 @@ export class SpaceTrace {
   // — commits —
 
   #close(process: string): void {
+    this.#way(process).nothing = false;
     this.#view(process);
     if (this.follower.tenure(process)?.closing === undefined) this.#sealSound(process);
     this.follower.act({ do: "close", process });
@@ -336,13 +362,15 @@ export class SpaceTrace {
     if (isAnswer(commit)) this.#answer(process, commit);
     else if (commit.class === "derived") {
       const owed = this.#isDemanded(this.#space) ? behind : [];
+      this.#way(process).nothing = false;
       readWave(
         this,
         process,
         commit,
         owed.map(({ seq }) => seq),
       );
-    } else if (commit.appends.length > 0) this.#append(commit);
+    } else if (commit.capabilityRef !== undefined) this.#access(process, commit);
+    else if (commit.appends.length > 0) this.#append(commit);
     else follower.act({ do: "write", races: ["*"] });
     this.receipts.take(commit);
     this.writes.take(commit);
@@ -357,9 +385,21 @@ export class SpaceTrace {
     else follower.depart(action, `${process} stored an answer at ${seq} without a live row`);
   }
 
+  /** What a run of the wave asks of the access list lands ahead of it, under the wave's lease (seed 001 §3d). */
+  #access(process: string, { capabilityRef }: AcceptedCommit): void {
+    const event = capabilityRef?.slice(capabilityRef.indexOf(":") + 1) ?? "";
+    const { running, closing } = this.follower.tenure(process) ?? {};
+    const made = closing?.contributions.some((each) => each.event === event);
+    if (!made && running?.ended !== undefined && running.event === event) {
+      this.sealRun(process, true);
+    }
+    this.follower.act({ do: "access", process, event });
+  }
+
   #append({ appends }: AcceptedCommit): void {
     for (const { stream, eventId } of appends) {
-      this.follower.act({ do: "append", stream, event: eventId, admitted: true });
+      const asks = this.asks(stream) ? ({ asks: true } as const) : {};
+      this.follower.act({ do: "append", stream, event: eventId, admitted: true, ...asks });
     }
   }
 
@@ -376,12 +416,21 @@ export class SpaceTrace {
     const { answering } = this.#way(process);
     if (error === "lease") {
       follower.act({ do: "refuse", process, ...(answering ? { answer: true } : {}) });
+    } else if (tenure.closing !== undefined && (error === "unauthorized" || error === "protocol")) {
+      // A change of access that the list's present state turns down: its run falls with the wave.
+      return;
     } else if (error !== undefined) follower.act({ do: "abort", process });
-    else if (tenure.closing !== undefined) {
-      const falls = tenure.closing.contributions.filter(({ pos }) => pos > 0).map(({ pos }) => pos);
-      follower.act({ do: "commit", process, falls, writes: false, sent: [] });
-      if (tenure.closing.contributions.length === 0) this.#keep(process, tenure.queue);
-    }
+    else if (tenure.closing !== undefined) this.#way(process).nothing = true;
+  }
+
+  #nothingIsLeft(process: string): void {
+    const { follower } = this;
+    const tenure = follower.tenure(process);
+    this.#way(process).nothing = false;
+    if (tenure?.closing === undefined) return;
+    const falls = tenure.closing.contributions.filter(({ pos }) => pos > 0).map(({ pos }) => pos);
+    follower.act({ do: "commit", process, falls, writes: false, sent: [] });
+    if (tenure.closing.contributions.length === 0) this.#keep(process, tenure.queue);
   }
 
   /** A wave of a request that is selected already has nothing to write, and takes nothing back; or it does, and says so. */

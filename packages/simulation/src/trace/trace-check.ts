@@ -1,7 +1,7 @@
 import type { AcceptedCommit, SpaceId } from "@tidemark/protocol";
 import { departureText } from "./follower.js";
 import type { Observation } from "./observation.js";
-import { type IsDemanded, SpaceTrace } from "./space-trace.js";
+import { type AsksAccess, type IsDemanded, SpaceTrace } from "./space-trace.js";
 
 /** Says what the model has no step for. */
 export type OnDeparture = (space: SpaceId, text: string) => void;
@@ -17,14 +17,20 @@ export class TraceCheck {
   readonly #compacted = new Set<SpaceId>();
   readonly #onDeparture: OnDeparture;
   readonly #isDemanded: IsDemanded;
+  readonly #asksAccess: AsksAccess;
   /** What processes went through before a space was first heard of. */
   readonly #lives: Observation[] = [];
   /** Where each process passed its last gate before a handler: whose body comes next. */
   readonly #before = new Map<string, SpaceId>();
 
-  constructor(isDemanded: IsDemanded, onDeparture: OnDeparture) {
+  constructor(
+    isDemanded: IsDemanded,
+    onDeparture: OnDeparture,
+    asksAccess: AsksAccess = () => false,
+  ) {
     this.#isDemanded = isDemanded;
     this.#onDeparture = onDeparture;
+    this.#asksAccess = asksAccess;
   }
 
   readonly see = (observation: Observation): void => {
@@ -101,9 +107,11 @@ export class TraceCheck {
   #trace(space: SpaceId): SpaceTrace {
     const known = this.#spaces.get(space);
     if (known !== undefined) return known;
-    const trace = new SpaceTrace(space, this.#isDemanded, (departure) =>
-      this.#onDeparture(space, departureText(departure)),
-    );
+    const trace = new SpaceTrace(space, {
+      isDemanded: this.#isDemanded,
+      asksAccess: this.#asksAccess,
+      onDeparture: (departure) => this.#onDeparture(space, departureText(departure)),
+    });
     this.#spaces.set(space, trace);
     for (const life of this.#lives) trace.read(life);
     return trace;

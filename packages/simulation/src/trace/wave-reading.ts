@@ -20,6 +20,7 @@ export function readWave(
   const ended = new Set(commit.marks.map(posOf));
   const sent = sentIn(trace, commit, ended);
   tellLate(trace, process, commit, sent);
+  withholdCopies(trace, process, sent);
   if (commit.watermark !== undefined) trace.prove(process);
   const contributions = follower.tenure(process)?.closing?.contributions ?? [];
   const mistaken = wrongEnd(commit, contributions);
@@ -112,7 +113,20 @@ function sentIn(
     event: entry.eventId,
     copy: trace.keyOf(entry),
     ended: ended.has(posOf(entry)),
+    ...(trace.asks(entry.stream) ? { asks: true as const } : {}),
   }));
+}
+
+/** Copies that ran, asked for access, and leave nothing of it (decision 21). */
+function withholdCopies(trace: SpaceTrace, process: string, sent: readonly SentEntry[]): void {
+  const { follower } = trace;
+  for (const { copy, ended, asks } of sent) {
+    if (ended || !asks || copy === undefined) continue;
+    const { running, closing } = follower.tenure(process) ?? {};
+    if (running?.ended !== undefined && running.event === copy) trace.sealRun(process, true);
+    const ran = closing?.contributions.some(({ pos, event }) => pos === 0 && event === copy);
+    if (ran || running?.event === copy) follower.act({ do: "withhold", process, event: copy });
+  }
 }
 
 /** The end that is told is the end there was (R14). */

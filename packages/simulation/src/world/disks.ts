@@ -1,8 +1,20 @@
 import { openBetterSqlite3, type SqlDriver, type Stmt } from "@tidemark/memory-engine";
 import { StorageError } from "@tidemark/protocol";
 
-/** Where a disk fails: as a store opens, a transaction begins, a row or a lease is written, a commit ends. */
-export const DISK_PLACES = ["open", "begin", "row", "lease", "wave", "input"] as const;
+/**
+ * Where a disk fails: as a store opens, a transaction begins, a row or a lease is written, a commit ends; `after`: it
+ * is durable, and whoever made it is told that it failed.
+ */
+export const DISK_PLACES = [
+  "open",
+  "begin",
+  "row",
+  "lease",
+  "wave",
+  "input",
+  "after-wave",
+  "after-input",
+] as const;
 /** How it does: there is no room, it cannot be written to, somebody else has it for too long. */
 export const DISK_FAILURES = ["full", "io", "busy"] as const;
 
@@ -107,6 +119,7 @@ type Meet = (where: DiskPlace, sql: string) => void;
 function onDisk(driver: SqlDriver, meet: Meet): SqlDriver {
   // What the transaction under way is: who asks for the lease row in it writes a wave.
   let open: "wave" | "input" | undefined;
+  let wrote = false;
   const prepare = (sql: string): Stmt => {
     const stmt = driver.prepare(sql);
     const writes = WRITES.test(sql);
@@ -115,6 +128,7 @@ function onDisk(driver: SqlDriver, meet: Meet): SqlDriver {
       run: (...params) => {
         if (writes && open === undefined) meet("lease", sql);
         else if (writes) meet("row", sql);
+        if (writes) wrote = true;
         return stmt.run(...params);
       },
       get: (...params) => {
@@ -128,12 +142,15 @@ function onDisk(driver: SqlDriver, meet: Meet): SqlDriver {
     if (mode !== "immediate") return driver.transaction(fn, mode);
     meet("begin", `BEGIN ${mode}`);
     open = "input";
+    wrote = false;
     try {
-      return driver.transaction(() => {
-        const result = fn();
+      const result = driver.transaction(() => {
+        const made = fn();
         meet(open ?? "input", "COMMIT");
-        return result;
+        return made;
       }, mode);
+      if (wrote) meet(`after-${open}`, "COMMIT");
+      return result;
     } finally {
       open = undefined;
     }

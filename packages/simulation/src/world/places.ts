@@ -185,6 +185,11 @@ export class Places {
     return user === "*" ? user : this.user(user).did;
   }
 
+  /** The access list that the file gives a space, by people's names. */
+  aclOf(space: string): Readonly<Record<string, "READ" | "WRITE" | "OWNER">> | undefined {
+    return this.#scenario.spaces[space]?.acl;
+  }
+
   /** An access list by names of people. */
   acl(levels: Readonly<Record<string, "READ" | "WRITE" | "OWNER">>): Acl {
     return Object.fromEntries(

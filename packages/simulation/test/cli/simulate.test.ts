@@ -48,3 +48,15 @@ test("[SI-X4] Ctrl-C ends it behind the seed under way, with the sums so far", a
   expect(JSON.parse(out.at(-1) ?? "")).toMatchObject({ seeds: 1, failed: 0 });
   expect(code).toBe(130);
 }, 60_000);
+
+test("[SI-X5] a short run says how many faults it never met, and which with --verbose", async () => {
+  const { out } = await command(["--seeds", "1", "--from", "2"]);
+  expect(out.filter((line) => line.includes("never met"))).toEqual([
+    expect.stringMatching(/^\d+ of \d+ faults were never met; --verbose lists them$/u),
+  ]);
+  vi.restoreAllMocks();
+  vi.resetModules();
+  const verbose = await command(["--seeds", "1", "--from", "2", "--verbose"]);
+  const listed = verbose.out.filter((line) => line.includes("never met"));
+  expect(listed).toEqual([expect.stringMatching(/^never met: \S+ × hold, /u)]);
+}, 60_000);

@@ -1,31 +1,53 @@
 import type { AcceptedCommit } from "@tidemark/protocol";
 import { beforeAll, describe, expect, test } from "vitest";
-import { makePlan, runPlan } from "../../src/simulator/index.js";
+import { parseScenario } from "../../src/scenario/file.js";
+import { ACCESS_CHANGES } from "../../src/simulator/access-changes.js";
+import { makePlan, type PlanFile, runPlan } from "../../src/simulator/index.js";
 import type { Observation, Seen } from "../../src/trace/observation.js";
 import { TraceCheck } from "../../src/trace/trace-check.js";
+import { Places } from "../../src/world/places.js";
 
-/** Seeds whose worlds have races, crashes, a rival, resends and cascades between them. */
-const SEEDS = [1, 7, 14] as const;
+/** Seeds whose worlds have races, crashes, a rival, resends, cascades and changes of access between them. */
+const SEEDS = [25, 28, 22] as const;
 const LONG_MS = 60_000;
 
-const traces: (readonly Observation[])[] = [];
+interface Trace {
+  readonly observed: readonly Observation[];
+  readonly asks: ReadonlySet<string>;
+}
+
+const traces: Trace[] = [];
+
+/** The streams of a plan's handlers that change the access list. */
+function asking(plan: PlanFile): ReadonlySet<string> {
+  const places = new Places(parseScenario(plan.id, plan), plan.seed);
+  const pieces = places.spaceNames.flatMap((space) =>
+    places.piecesOf(space).map(({ name }) => `${space}/${name}`),
+  );
+  const handlers = Object.keys(ACCESS_CHANGES);
+  return new Set(
+    pieces.flatMap((piece) => handlers.map((name) => places.stream(`${piece}/${name}`).id)),
+  );
+}
 
 beforeAll(async () => {
   for (const seed of SEEDS) {
-    const { observed, findings } = await runPlan(makePlan(seed), { observe: true });
+    const plan = makePlan(seed);
+    const { observed, findings } = await runPlan(plan, { observe: true });
     expect(findings).toEqual([]);
-    traces.push(observed);
+    traces.push({ observed, asks: asking(plan) });
   }
 }, LONG_MS);
 
 /** What the model says of a trace. */
-function departures(trace: readonly Observation[]): readonly string[] {
+function departures({ observed, asks }: Trace): readonly string[] {
   const found: string[] = [];
   const check = new TraceCheck(
     () => false,
     (_space, text) => found.push(text),
+    (_space, stream) => asks.has(stream),
   );
-  for (const observation of trace) check.see(observation);
+  for (const observation of observed) check.see(observation);
   return found;
 }
 
@@ -35,11 +57,12 @@ function tampered<Kind extends Observation["kind"]>(
   fits: (seen: Seen<Kind>) => boolean,
   change: (seen: Seen<Kind>) => readonly Observation[],
 ): readonly string[] {
-  for (const trace of traces) {
-    const at = trace.findIndex((each) => each.kind === kind && fits(each as Seen<Kind>));
+  for (const { observed, asks } of traces) {
+    const at = observed.findIndex((each) => each.kind === kind && fits(each as Seen<Kind>));
     if (at < 0) continue;
-    const changed = change(trace[at] as Seen<Kind>);
-    return departures([...trace.slice(0, at), ...changed, ...trace.slice(at + 1)]);
+    const changed = change(observed[at] as Seen<Kind>);
+    const other = [...observed.slice(0, at), ...changed, ...observed.slice(at + 1)];
+    return departures({ observed: other, asks });
   }
   throw new Error(`no trace has such a ${kind}`);
 }
@@ -51,10 +74,12 @@ const withCommit = (seen: Seen<"commit">, change: Partial<AcceptedCommit>): Obse
 const ends = ({ commit }: Seen<"commit">): boolean =>
   commit.class === "derived" && commit.marks.some(({ duplicate }) => !duplicate);
 
+const changesAccess = ({ commit }: Seen<"commit">): boolean => commit.capabilityRef !== undefined;
+
 describe("traces of the running system", () => {
   test("[SI-V1] every observation is a step of the model", () => {
     for (const trace of traces) {
-      expect(trace.length).toBeGreaterThan(200);
+      expect(trace.observed.length).toBeGreaterThan(200);
       expect(departures(trace)).toEqual([]);
     }
   });
@@ -153,6 +178,21 @@ describe("[SI-V2] a departure is found, and named", () => {
       (seen) => [{ ...seen, how: "throws" }],
     );
     expect(found[0]).toMatch(/its handler threw|landed without/u);
+  });
+
+  test("where a change of access lands twice for its event", () => {
+    const found = tampered("commit", changesAccess, (seen) => [
+      seen,
+      withCommit(seen, { seq: (seen.commit.seq + 1) as never }),
+    ]);
+    expect(found[0]).toMatch(/changed the access list at \d+ already/u);
+  });
+
+  test("where a change of access lands for an event that its wave does not hold", () => {
+    const found = tampered("commit", changesAccess, (seen) => [
+      withCommit(seen, { capabilityRef: "event-consequence:nobody" as never }),
+    ]);
+    expect(found[0]).toMatch(/which its wave does not hold/u);
   });
 
   test("where a dead process goes on", () => {

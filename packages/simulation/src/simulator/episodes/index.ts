@@ -1,4 +1,5 @@
 import type { Planner } from "../planner.js";
+import { accessAtAGate, accessChanged, accessRaced } from "./access.js";
 import { brokenDisk, slowDisk } from "./disks.js";
 import { asking, askingAtAGate } from "./effects.js";
 import type { Episode } from "./episode.js";
@@ -34,6 +35,9 @@ export function episodesOf({ compacts }: Planner): readonly (readonly [number, E
     [2, swapped],
     [2, created],
     [2, demoted],
+    [2, accessChanged],
+    [2, accessAtAGate],
+    [1, accessRaced],
     [3, intrusion],
     [2, waiting],
     [2, parked],
