@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { nodeIdFor, type DocId, type Seq } from "@tidemark/protocol";
 import { createTestServer, type TestClient } from "@tidemark/memory-engine/testing";
-import type { Pattern } from "@tidemark/runtime";
+import { z } from "zod";
+import { action, cell, handler, pattern, type Pattern } from "@tidemark/runtime";
 import { cascade, chain, counter, form, lab } from "./support/patterns.js";
 import { createWorld, type World } from "./support/world.js";
 
 beforeEach(() => {
   lab.runs.clear();
+  lab.doors.clear();
   lab.stepMs = 0;
 });
 
@@ -28,6 +30,38 @@ async function raced(pattern: Pattern, names: readonly string[], dir?: string): 
   await w.settle();
   return { ...w, piece, ben };
 }
+
+/** One handler raises a number, another cannot stand a positive one. */
+const picky = pattern({
+  id: "picky",
+  version: "1",
+  build: () => {
+    const n = cell("n", z.number(), { default: 0 });
+    const raise = action("raise", () => {
+      n.set(n.get() + 1);
+    });
+    const check = action("check", () => {
+      if (n.get() > 0) throw new Error("too much");
+    });
+    return { n, raise, check };
+  },
+});
+
+/** The first event counts, the others wait; each leaves its name. */
+const queued = pattern({
+  id: "queued",
+  version: "1",
+  build: () => {
+    const n = cell("n", z.number(), { default: 0 });
+    const log = cell("log", z.array(z.string()), { default: [] });
+    const step = handler("step", z.string(), async (name, ctx) => {
+      if (name === "one") ctx.cell(n).set(ctx.cell(n).get() + 1);
+      else await lab.doors.get("slow");
+      ctx.cell(log).append(name);
+    });
+    return { n, log, step };
+  },
+});
 
 const replace = (path: string, value: number | string) =>
   ({ op: "replace", path: [path], value }) as const;
@@ -186,6 +220,45 @@ describe("consequences", () => {
     const before = commits.filter((commit) => commit.seq < ended);
     expect(before.filter(({ watermark = 0 }) => watermark >= seq)).toEqual([]);
     expect(w.naming(e2)).toBe(1);
+    await w.stop();
+  });
+
+  test("[EX-W13] a body that waits goes back with the earlier event of its stream, though it read nothing of it", async () => {
+    const w = await raced(queued, ["n"]);
+    const open = lab.door("slow");
+    w.t.gates.hold("feed:before-apply");
+    const e1 = await w.fire(w.owner, w.piece, "step", "one");
+    const e2 = await w.fire(w.owner, w.piece, "step", "two");
+    w.t.gates.release("feed:before-apply");
+    await w.t.run();
+    await w.write(w.ben, w.piece, "n", 40);
+    // The deadline cuts the cycle: the first goes back while the second's body waits.
+    await w.t.clock.advance(101);
+    await w.t.run();
+    expect(w.entry(w.piece, "step", e1)?.consequenced).toBeUndefined();
+    open();
+    await w.settle();
+    expect([w.value(w.piece, "n"), w.value(w.piece, "log")]).toEqual([41, ["one", "two"]]);
+    expect([w.naming(e1), w.naming(e2)]).toEqual([1, 1]);
+    await w.stop();
+  });
+
+  test("[EX-W7] an error that was made of what a raced event wrote goes back with it", async () => {
+    const w = await raced(picky, ["n"]);
+    w.t.gates.hold("feed:before-apply");
+    const e1 = await w.fire(w.owner, w.piece, "raise");
+    const e2 = await w.fire(w.owner, w.piece, "check");
+    w.t.gates.hold("wave:before-commit");
+    w.t.gates.release("feed:before-apply");
+    await w.t.run();
+    // The rival's value is one that the check has nothing against, even after the raise.
+    await w.write(w.ben, w.piece, "n", -40);
+    w.t.gates.release("wave:before-commit");
+    await w.settle();
+    expect(w.value(w.piece, "n")).toBe(-39);
+    expect(w.entry(w.piece, "check", e2)).toMatchObject({ consequenced: true });
+    expect(w.entry(w.piece, "check", e2)?.status).toBeUndefined();
+    expect([w.naming(e1), w.naming(e2)]).toEqual([1, 1]);
     await w.stop();
   });
 

@@ -103,6 +103,13 @@ describe("basis rows", () => {
     const reader = derivation(1, { reads: [read("x", 3)] });
     const source = derivation(2, { writes: [set("x", 1)] });
     expect(basisOf([reader, source])[0]).toEqual([["node:x", 3]]);
+    const before = derivation(0, { writes: [set("x", 9)] });
+    expect(basisOf([before, reader, source])[1]).toEqual([["node:x", 3]]);
+  });
+
+  test("[EX-R5] an input that was read more than once has the row of what it was read at first", () => {
+    const twice = derivation(1, { reads: [read("x", 7), read("x", 3), read("x", 7)] });
+    expect(basisOf([twice])).toEqual([[["node:x", 3]]]);
   });
 
   test("[EX-R5] an input that landed on top of what the run never saw leaves its row behind", () => {
