@@ -39,6 +39,21 @@ test("[EX-D11] what the attempt finds ended is not dispatched, and is no recover
   await bench.stop();
 });
 
+test("[EX-D11] nor is what a barrier brought and a later one brought the end of", async () => {
+  const bench = await DrainBench.create();
+  await bench.pass();
+  await bench.append("e1");
+  await bench.append("e2");
+  bench.follow();
+  bench.consumedElsewhere();
+  bench.follow();
+  await bench.append("e3");
+  bench.follow();
+  await bench.pass();
+  expect(bench.ran).toEqual(["e3"]);
+  await bench.stop();
+});
+
 test("[EX-D12][EX-D18] an attempt in vain defers the entry and every later arrival, of whatever stream, until a scan afresh", async () => {
   const bench = await DrainBench.create();
   await bench.append("e1");
