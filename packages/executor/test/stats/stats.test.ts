@@ -49,6 +49,20 @@ test("[EX-S2] spaces add up: counters are summed, peaks keep the greatest, serie
   expect(sumStats([])).toBeUndefined();
 });
 
+test("[EX-S2] the last advance of all spaces is the newest, whichever space was counted last", () => {
+  const [quiet, first, second] = [new SpaceStats(), new SpaceStats(), new SpaceStats()];
+  const advance = (stats: SpaceStats, delta: number, at: number) => {
+    stats.settleAdvances.count += 1;
+    stats.settleAdvances.lastDelta = delta;
+    stats.advances.push({ space: "s" as never, from: 1 as never, to: (1 + delta) as never, at });
+  };
+  advance(first, 7, 10);
+  advance(second, 2, 20);
+  advance(first, 5, 30);
+  const total = sumStats([quiet, first, second, quiet].map((stats) => stats.snapshot()));
+  expect(total?.settleAdvances).toMatchObject({ count: 3, lastDelta: 5 });
+});
+
 test("[EX-S3] a series keeps its newest entries and counts what it dropped", () => {
   const series = new Series<number>(3);
   for (let at = 1; at <= 5; at += 1) series.push(at);
