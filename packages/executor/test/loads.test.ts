@@ -130,6 +130,25 @@ describe("a load that is on its way", () => {
     await w.stop();
   });
 
+  test("[EX-M3] keeps the quiet tail from being covered too, where it comes between the wave and its advance", async () => {
+    const { w, piece, loads } = await world();
+    await w.settle();
+    w.t.gates.hold("wave:after-commit");
+    const e1 = await w.fire(w.owner, piece, "other");
+    expect([w.naming(e1), w.t.gates.waiting("wave:after-commit")]).toEqual([1, 1]);
+    const wave = w.head();
+    loads.hold(nodeKey(piece, "n"));
+    await w.open(w.owner, piece, ["sum"]);
+    w.t.gates.open();
+    await w.settle();
+    expect(w.value(piece, "sum")).toBeUndefined();
+    expect(w.watermark()).toBeLessThan(wave);
+    loads.settle(nodeKey(piece, "n"));
+    await w.settle();
+    expect(w.watermark()).toBeGreaterThanOrEqual(w.head() - 1);
+    await w.stop();
+  });
+
   test("[EX-Q9] of a demanded piece keeps W below the input until the structure has come", async () => {
     const { w, piece, loads } = await world();
     const at = await w.write(w.owner, piece, "m", 5);

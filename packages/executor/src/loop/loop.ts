@@ -219,7 +219,8 @@ export class ServingLoop {
       if (open.hasContent || advances || quiet) await commits.commit(coverage.next, this.#trace);
       return;
     }
-    const advance = quiet && drain.isEmpty ? coverage.advance : undefined;
+    const settled = quiet && this.#loaded && drain.isEmpty;
+    const advance = settled ? coverage.advance : undefined;
     if (advance !== undefined) await commits.advance(advance, this.#trace);
   }
 
