@@ -1,3 +1,4 @@
+import * as accesses from "./access-steps.js";
 import type { Action } from "./action.js";
 import * as drains from "./drain-steps.js";
 import { LAW, type Law } from "./law.js";
@@ -18,8 +19,8 @@ type Steps = {
 
 const STEPS: Steps = {
   append: stores.append,
-  access: waves.access,
-  withhold: waves.withhold,
+  access: accesses.access,
+  withhold: accesses.withhold,
   write: stores.write,
   tick: stores.tick,
   compact: stores.compact,

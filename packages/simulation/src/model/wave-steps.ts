@@ -82,57 +82,6 @@ export function close(state: ModelState, { process }: ActionOf<"close">): Steppe
   return went(next, contributions.length === 0 ? "for W alone" : "with what was sealed");
 }
 
-/**
- * A change of the access list lands ahead of the wave whose run asks for it, under the wave's lease: once for its event,
- * and whatever the wave does next (seed 001 §3d).
- */
-export function access(
-  state: ModelState,
-  { process, event }: ActionOf<"access">,
-  law: Law,
-): Stepped {
-  const tenure = serving(state, process);
-  if (typeof tenure === "string") return refused(tenure);
-  if (!holds(state, process) && law.commitAsksTheRow) {
-    return refused(`${process} changed the access list under ${rowText(state)}`);
-  }
-  const made = tenure.closing?.contributions.find(
-    (each) => each.kind === "handling" && each.event === event,
-  );
-  if (made === undefined)
-    return refused(`${process} changed the access list for ${event}, which its wave does not hold`);
-  const entry = state.entries.find(({ pos }) => pos === made.pos);
-  if (entry?.asks !== true || !isPending(entry))
-    return refused(`${event} asks for no change of the access list, or asks no more`);
-  if (entry.grantedAt !== undefined)
-    return refused(`${event} changed the access list at ${entry.grantedAt} already`);
-  const seq = state.head + 1;
-  const change = { seq, tenure: tenure.id, races: ["*"], access: true } as const;
-  const next = {
-    ...state,
-    head: seq,
-    entries: state.entries.map((each) => (each === entry ? { ...each, grantedAt: seq } : each)),
-    changes: [...standing(state), change],
-  };
-  return went(next, "ahead of its wave");
-}
-
-/** A copy delivers no durable entry, and has no right to ask for access by: nothing of its run lands (decision 21). */
-export function withhold(state: ModelState, { process, event }: ActionOf<"withhold">): Stepped {
-  const tenure = serving(state, process);
-  if (typeof tenure === "string") return refused(tenure);
-  const { closing } = tenure;
-  const made = closing?.contributions.find((each) => isCopy(each) && each.event === event);
-  if (closing === undefined || made === undefined)
-    return refused(`no copy of ${event} is in the wave of ${process}`);
-  const contributions = closing.contributions.filter((each) => each !== made);
-  const next = withTenure(state, process, (each) => ({
-    ...each,
-    closing: { ...closing, contributions },
-  }));
-  return went(next, "a copy that asks");
-}
-
 /** The store accepts a wave, or what of it stands (seed 001 §3d). */
 export function commit(state: ModelState, action: CommitAction, law: Law): Stepped {
   const tenure = serving(state, action.process);
@@ -267,7 +216,8 @@ function wrongCopy({ sent }: CommitAction, landed: readonly Contribution[]): str
   return orphan === undefined ? undefined : `a copy of ${orphan} landed without an entry`;
 }
 
-function isCopy({ pos, kind }: Contribution): boolean {
+/** A run of what its own wave sends. */
+export function isCopy({ pos, kind }: Contribution): boolean {
   return pos === 0 && kind !== "derivation";
 }
 
@@ -467,7 +417,8 @@ function ghostOf(
   };
 }
 
-function rowText(state: ModelState): string {
+/** The lease row in words. */
+export function rowText(state: ModelState): string {
   if (state.lease === undefined) return "no row";
   return isLive(state) ? `the live row of ${state.lease.holder}` : "a row that ran out";
 }

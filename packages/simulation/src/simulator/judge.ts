@@ -94,11 +94,11 @@ export class Judge {
       const observer = this.#world().observer(name);
       const space = this.#world().places.space(name);
       const commits = this.model.compare(space, observer.commitsSince(oracle.head));
-      if (this.model.hasCompacted(space)) oracle.compacted = true;
+      if (this.model.hasCompacted(space)) oracle.entries.compacted = true;
       this.#judgeAuthors(commits);
       this.ledger.judge(space, commits, this.#world().leases.clockStep);
       oracle.read(commits);
-      if (!oracle.compacted) this.#judgeFrontiers(name, oracle);
+      if (!oracle.entries.compacted) this.#judgeFrontiers(name, oracle);
     }
     this.#judgeAcknowledged();
     this.#judgeFrames();
@@ -135,7 +135,7 @@ export class Judge {
   }
 
   #fired(event: WitnessedEvent): void {
-    this.#oracleOf(event.space)?.knowPayload(event.fired.eventId, event.payload);
+    this.#oracleOf(event.space)?.entries.knowPayload(event.fired.eventId, event.payload);
   }
 
   #oracleOf(space: SpaceId): Oracle | undefined {
@@ -148,7 +148,7 @@ export class Judge {
   #judgeAcknowledged(): void {
     for (const { space, fired, acked, client } of this.witness.events) {
       if (acked === undefined) continue;
-      const entries = this.#oracleOf(space)?.entriesOf(fired.stream, fired.eventId) ?? [];
+      const entries = this.#oracleOf(space)?.entries.of(fired.stream, fired.eventId) ?? [];
       if (entries.some(({ entry }) => entry.seq === acked)) continue;
       this.complain(
         "lost",
@@ -223,9 +223,9 @@ export class Judge {
   }
 
   #judgeFrontiers(name: string, oracle: Oracle): void {
-    const streams = new Set([...oracle.entries].map(({ entry }) => entry.stream));
+    const streams = new Set([...oracle.entries.all].map(({ entry }) => entry.stream));
     for (const stream of streams) {
-      const expected = oracle.frontier(stream);
+      const expected = oracle.entries.frontier(stream);
       const actual = this.#world().observer(name).frontier(stream);
       if (actual !== expected) {
         this.complain("frontier", `the eventWatermark of ${stream} ${differ(expected, actual)}`);
@@ -261,7 +261,7 @@ export class Judge {
   }
 
   #judgeEnds(oracle: Oracle, note: Complain): void {
-    for (const { entry, handler, ended } of oracle.entries) {
+    for (const { entry, handler, ended } of oracle.entries.all) {
       if (ended === undefined) note("pending", `${entry.eventId} (${handler}) has no end`);
     }
   }
@@ -333,7 +333,7 @@ export class Judge {
     for (const { client, space, fired, payload } of this.witness.events) {
       if (!client.online) continue;
       const oracle = this.#oracleOf(space);
-      const entries = oracle?.entriesOf(fired.stream, fired.eventId) ?? [];
+      const entries = oracle?.entries.of(fired.stream, fired.eventId) ?? [];
       const first = entries.find(({ duplicate }) => !duplicate);
       const stored = first === undefined ? "append-refused" : (first.status ?? "consequenced");
       const told = fired.outcome?.kind ?? "pending";

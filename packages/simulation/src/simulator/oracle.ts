@@ -18,22 +18,22 @@ import {
   type Seq,
   type SpaceId,
   SPACE_SCOPE_KEY,
-  type StreamEntry,
   streamIdFor,
 } from "@tidemark/protocol";
 import { asksAccess } from "./access-changes.js";
 import { AccessOracle, rightOf, type WhoIs } from "./access-oracle.js";
-import { BOARD_CELLS, DERIVED, STREAMS } from "./board.js";
+import { BOARD_CELLS } from "./board.js";
+import { BoardPieces } from "./board-pieces.js";
 import { wrongAnswer, wrongNames } from "./commit-alone.js";
 import { differ } from "./differ.js";
 import {
   HANDLER_FED,
   initialOf,
-  type Payload,
   referenceDerived,
   referenceRun,
   type ReferenceWrite,
 } from "./reference.js";
+import { SeenEntries } from "./seen-entries.js";
 import { asLogged, keysIn, type SeenEntry, Sends } from "./sends.js";
 
 /** Says what does not hold. */
@@ -47,17 +47,6 @@ interface Overwrite {
   readonly path: Path;
 }
 
-interface KnownPiece {
-  readonly id: DocId;
-  readonly cells: ReadonlyMap<DocId, string>;
-  readonly derived: ReadonlyMap<DocId, string>;
-  readonly streams: ReadonlyMap<DocId, string>;
-  pattern: string;
-}
-
-const placeOf = (at: { stream: DocId; seq: Seq; index: number }): string =>
-  `${at.stream} ${at.seq} ${at.index}`;
-
 /**
  * Reads the commit table of one space in its order and says what every document must hold: authored commits by their own
  * operations, consequences by the reference handlers. It asks the system for no value.
@@ -65,36 +54,26 @@ const placeOf = (at: { stream: DocId; seq: Seq; index: number }): string =>
 export class Oracle {
   readonly #space: SpaceId;
   readonly #complain: Complain;
-  readonly #pieces = new Map<DocId, KnownPiece>();
-  readonly #cellOf = new Map<DocId, { readonly piece: KnownPiece; readonly name: string }>();
-  readonly #derivedOf = new Map<DocId, { readonly piece: KnownPiece; readonly name: string }>();
-  readonly #streamOf = new Map<DocId, { readonly piece: KnownPiece; readonly handler: string }>();
+  readonly #pieces = new BoardPieces();
+  readonly #entries: SeenEntries;
   /** What the reference says that cells hold. */
   readonly #cells = new Map<InstanceKey, JsonValue | undefined>();
   /** What the commits' own operations make of every document. */
   readonly #stored = new Map<InstanceKey, JsonValue | undefined>();
-  readonly #entries = new Map<string, SeenEntry>();
-  readonly #byEvent = new Map<string, SeenEntry[]>();
-  readonly #payloads = new Map<string, Payload>();
   readonly #overwrites: Overwrite[] = [];
-  readonly #disturbances: Seq[] = [];
   /** Who may what, and what became of those who asked for more. */
   readonly access: AccessOracle;
   #head = 0 as Seq;
   #watermark = 0 as Seq;
   /** From this seq on somebody has watched everything without a break; derivations are judged commit by commit. */
   demandedFrom: Seq | undefined;
-  /** Compaction has run: an id that comes again may be a new event (R1). */
-  compacted = false;
-  consequenced = 0;
-  passedOver = 0;
-  errored = 0;
   derivedCommits = 0;
 
   constructor(space: SpaceId, whoIs: WhoIs, complain: Complain) {
     this.#space = space;
     this.#complain = complain;
     this.access = new AccessOracle(whoIs, complain);
+    this.#entries = new SeenEntries(complain);
   }
 
   get head(): Seq {
@@ -105,41 +84,18 @@ export class Oracle {
     return this.#watermark;
   }
 
-  get entries(): Iterable<SeenEntry> {
-    return this.#entries.values();
-  }
-
-  entriesOf(stream: DocId, event: string): readonly SeenEntry[] {
-    return this.#byEvent.get(`${stream} ${event}`) ?? [];
+  get entries(): SeenEntries {
+    return this.#entries;
   }
 
   /** A piece that the plan names. */
   knowPiece(id: DocId, pattern: string): void {
-    if (this.#pieces.has(id)) return;
-    const names = (make: (piece: DocId, name: string) => DocId, all: readonly string[]) =>
-      new Map(all.map((name) => [make(id, name), name]));
-    const piece: KnownPiece = {
-      id,
-      pattern,
-      cells: names(nodeIdFor, Object.keys(BOARD_CELLS)),
-      derived: names(nodeIdFor, DERIVED),
-      streams: names(streamIdFor, STREAMS),
-    };
-    this.#pieces.set(id, piece);
-    for (const [doc, name] of piece.cells) this.#cellOf.set(doc, { piece, name });
-    for (const [doc, name] of piece.derived) this.#derivedOf.set(doc, { piece, name });
-    for (const [doc, handler] of piece.streams) this.#streamOf.set(doc, { piece, handler });
+    this.#pieces.know(id, pattern);
   }
 
   /** Whether a stream's handler asks for access. */
   asks(stream: string): boolean {
-    const owner = this.#streamOf.get(stream as DocId);
-    return owner !== undefined && asksAccess(owner.handler);
-  }
-
-  /** What a client fired: the store need not keep it. */
-  knowPayload(event: string, payload: Payload): void {
-    this.#payloads.set(event, payload);
+    return asksAccess(this.#pieces.stream(stream as DocId)?.handler ?? "");
   }
 
   /** Takes in what has been committed since. */
@@ -154,7 +110,7 @@ export class Oracle {
 
   /** What a piece derives from what its cells must hold. */
   derived(piece: DocId): Readonly<Record<string, JsonValue>> {
-    const version = this.#pieces.get(piece)?.pattern === "board2" ? 2 : 1;
+    const version = this.#pieces.patternOf(piece) === "board2" ? 2 : 1;
     return referenceDerived(
       (cell) => this.cell(piece, cell, SPACE_SCOPE_KEY) ?? initialOf(cell),
       version,
@@ -166,16 +122,6 @@ export class Oracle {
     return this.#cells;
   }
 
-  /** The highest seq up to which every entry of a stream has ended: the contiguous marked prefix. */
-  frontier(stream: DocId): Seq {
-    const own = [...this.#entries.values()]
-      .filter(({ entry }) => entry.stream === stream)
-      .sort((a, b) => a.entry.seq - b.entry.seq);
-    const open = own.find(({ ended }) => ended === undefined)?.entry.seq;
-    const passed = own.filter(({ entry }) => open === undefined || entry.seq < open);
-    return (passed.at(-1)?.entry.seq ?? 0) as Seq;
-  }
-
   #take(commit: AcceptedCommit): void {
     if (commit.seq !== this.#head + 1) {
       this.#complain("sequence", `commit ${commit.seq} follows ${this.#head}`);
@@ -184,7 +130,9 @@ export class Oracle {
     const wrong = wrongAnswer(commit, (key) => this.#stored.get(key));
     if (wrong) this.#complain("answer", wrong);
     this.#store(commit);
-    for (const entry of commit.appends) this.#arrive(entry);
+    for (const entry of commit.appends) {
+      this.#entries.arrive(entry, this.#pieces.stream(entry.stream));
+    }
     this.#takeAccess(commit);
     if (commit.class === "derived") {
       this.derivedCommits += 1;
@@ -196,10 +144,8 @@ export class Oracle {
 
   #takeAccess(commit: AcceptedCommit): void {
     const right = rightOf(commit);
-    const waiting = [...this.#entries.values()].filter(({ entry }) => entry.eventId === right);
-    const asking = waiting.find(({ ended }) => ended === undefined) ?? waiting[0];
     const list = this.#stored.get(instanceKey(ACL_DOC, SPACE_SCOPE_KEY));
-    this.access.take(commit, list, right === undefined ? undefined : asking);
+    this.access.take(commit, list, right === undefined ? undefined : this.#entries.ofEvent(right));
   }
 
   #store(commit: AcceptedCommit): void {
@@ -209,45 +155,24 @@ export class Oracle {
     }
   }
 
-  #arrive(entry: StreamEntry): void {
-    const owner = this.#streamOf.get(entry.stream);
-    const seen: SeenEntry = {
-      entry,
-      handler: owner?.handler ?? "?",
-      piece: owner?.piece.id ?? ("?" as DocId),
-      payload:
-        (entry.payload as unknown as Payload | undefined) ?? this.#payloads.get(entry.eventId),
-    };
-    this.#entries.set(placeOf(entry), seen);
-    const key = `${entry.stream} ${entry.eventId}`;
-    this.#byEvent.set(key, [...(this.#byEvent.get(key) ?? []), seen]);
-  }
-
   #takeAuthored(commit: AcceptedCommit): void {
     for (const { id, scopeKey, op } of commit.changes) {
       const key = instanceKey(id, scopeKey);
-      this.#adoptPiece(id, key);
-      if (!this.#cellOf.has(id)) continue;
+      this.#pieces.adopt(id, this.#stored.get(key));
+      if (this.#pieces.cell(id) === undefined) continue;
       this.#cells.set(key, applyOperation(this.#cells.get(key), op));
       const { seq, session = "", principal = "" } = commit;
       for (const path of overwrittenPaths(op)) {
         this.#overwrites.push({ seq, session, principal, key, path });
       }
     }
-    if (commit.changes.length > 0) this.#disturbances.push(commit.seq);
-  }
-
-  /** The pattern of a piece is what its document says. */
-  #adoptPiece(id: DocId, key: InstanceKey): void {
-    const piece = this.#pieces.get(id);
-    const value = piece && (this.#stored.get(key) as { pattern?: { id?: string } } | undefined);
-    if (piece && value?.pattern?.id) piece.pattern = value.pattern.id;
+    if (commit.changes.length > 0) this.#entries.disturbed(commit.seq);
   }
 
   #takeDerived(commit: AcceptedCommit): void {
     const ends: { readonly seen: SeenEntry; readonly mark: EntryMark }[] = [];
     for (const mark of [...commit.marks].sort((a, b) => a.seq - b.seq || a.index - b.index)) {
-      const seen = this.#entries.get(placeOf(mark));
+      const seen = this.#entries.at(mark);
       if (seen) ends.push({ seen, mark });
       else this.#complain("mark", `commit ${commit.seq} marks ${mark.eventId}, which no entry has`);
     }
@@ -255,7 +180,10 @@ export class Oracle {
       .filter(({ mark }) => !mark.duplicate && mark.status === undefined)
       .map(({ seen }) => seen);
     this.#judgeSends(commit, succeeded);
-    for (const { seen, mark } of ends) this.#end(commit, seen, mark.status, mark.duplicate);
+    for (const { seen, mark } of ends) {
+      if (!mark.duplicate) this.access.judgeEnd(commit, seen, mark.status);
+      this.#entries.end(commit, seen, mark);
+    }
     for (const seen of this.#asRun(commit, succeeded)) this.#consequence(commit, seen);
     const misnamed = wrongNames(commit);
     if (misnamed) this.#complain("names", misnamed);
@@ -264,7 +192,7 @@ export class Oracle {
 
   /** Every send of a run is an entry of the run's own commit, in order, and every entry there was sent (LT1). */
   #judgeSends(commit: AcceptedCommit, succeeded: readonly SeenEntry[]): void {
-    const sends = new Sends(commit.appends.map((entry) => this.#entries.get(placeOf(entry))));
+    const sends = new Sends(commit.appends.map((entry) => this.#entries.at(entry)));
     for (const { entry, handler, payload, piece } of asLogged(succeeded, this.#lines(commit))) {
       if (payload === undefined) continue;
       const run = { payload, who: undefined, key: "", get: initialOf };
@@ -309,72 +237,6 @@ export class Oracle {
       const lines = changes.flatMap(({ id, op }) => (id === log ? keysIn(op) : []));
       return lines.indexOf(payload?.k ?? "");
     };
-  }
-
-  #end(
-    commit: AcceptedCommit,
-    seen: SeenEntry,
-    status: string | undefined,
-    duplicate: true | undefined,
-  ): void {
-    const { entry } = seen;
-    if (seen.ended !== undefined) {
-      this.#complain("once", `${entry.eventId} ended at ${seen.ended} and again at ${commit.seq}`);
-    }
-    // A duplicate runs nothing: the drain marks it as it meets it, while earlier entries wait for their turn (R1).
-    if (!duplicate) this.#judgeOrder(commit, seen);
-    seen.ended = commit.seq;
-    if (status !== undefined) seen.status = status;
-    if (duplicate) {
-      seen.duplicate = true;
-      this.passedOver += 1;
-      return;
-    }
-    this.access.judgeEnd(commit, seen, status);
-    if (status === "errored") this.#judgeError(commit, seen);
-    const before = this.entriesOf(entry.stream, entry.eventId).filter(
-      (each) => each !== seen && each.ended !== undefined && !each.duplicate,
-    );
-    if (before.length > 0 && !this.compacted) {
-      this.#complain("once", `${entry.eventId} was consequenced twice, at ${commit.seq} again`);
-    }
-    if (status === undefined) this.consequenced += 1;
-    else this.errored += 1;
-  }
-
-  /** No handler of the board throws but by its own law. */
-  #judgeError({ seq }: AcceptedCommit, { entry, handler, payload }: SeenEntry): void {
-    if (payload === undefined) return;
-    const run = { payload, who: undefined, key: "", get: initialOf };
-    if (referenceRun(handler, run).error !== undefined) return;
-    this.#complain("outcome", `${entry.eventId} (${handler}) failed at ${seq}; it must succeed`);
-  }
-
-  /** In a stream entries end in order (R16); across streams one overtakes only where it was raced. */
-  #judgeOrder(commit: AcceptedCommit, seen: SeenEntry): void {
-    const { entry } = seen;
-    // A copy of an event that the wave sent itself runs in that wave: nothing that came meanwhile is earlier.
-    if (entry.seq === commit.seq) return;
-    for (const other of this.#entries.values()) {
-      if (other.ended !== undefined || other === seen) continue;
-      const { stream, seq, index } = other.entry;
-      if (seq > entry.seq || (seq === entry.seq && index > entry.index)) continue;
-      const raced = this.#disturbances.some(
-        (at) => at > this.#since(commit, seq) && at < commit.seq,
-      );
-      if (stream === entry.stream || !raced) {
-        this.#complain(
-          "order",
-          `commit ${commit.seq} ends ${entry.eventId} (${seen.handler}) before ${other.entry.eventId} (${other.handler}), which arrived earlier`,
-        );
-      }
-    }
-  }
-
-  /** What read a raced event's write falls with it (R16): the race may be older than what fell. */
-  #since(commit: AcceptedCommit, seq: Seq): Seq {
-    const wave = [...this.#entries.values()].filter(({ ended }) => ended === commit.seq);
-    return Math.min(seq, ...wave.map(({ entry }) => entry.seq)) as Seq;
   }
 
   /** Runs the reference handler at this place of the order. */
@@ -434,7 +296,7 @@ export class Oracle {
 
   #apply(key: InstanceKey, write: ReferenceWrite): void {
     const { id } = parseInstanceKey(key);
-    const name = this.#cellOf.get(id)?.name ?? "";
+    const name = this.#pieces.cell(id) ?? "";
     const standing = this.#cells.get(key) ?? initialOf(name);
     if ("append" in write) {
       this.#cells.set(key, [...(standing as readonly JsonValue[]), write.append]);
@@ -454,7 +316,7 @@ export class Oracle {
   #judgeCells(commit: AcceptedCommit): void {
     const touched = new Set<InstanceKey>();
     for (const { id, scopeKey } of commit.changes) {
-      if (this.#cellOf.has(id)) touched.add(instanceKey(id, scopeKey));
+      if (this.#pieces.cell(id) !== undefined) touched.add(instanceKey(id, scopeKey));
     }
     for (const key of this.#cells.keys()) touched.add(key);
     for (const key of touched) {
@@ -480,7 +342,7 @@ export class Oracle {
       this.#complain("watermark", `W ${watermark} covers its own commit ${commit.seq}`);
     }
     this.#watermark = watermark;
-    for (const { entry, ended } of this.#entries.values()) {
+    for (const { entry, ended } of this.#entries.all) {
       if (ended === undefined && entry.seq <= watermark) {
         this.#complain(
           "watermark",
@@ -498,14 +360,14 @@ export class Oracle {
     const { watermark } = commit;
     if (watermark === undefined || this.demandedFrom === undefined) return;
     if (commit.seq <= this.demandedFrom) return;
-    for (const { entry, ended } of this.#entries.values()) {
+    for (const { entry, ended } of this.#entries.all) {
       // A cascade's entry is as high as its wave, and its wave derives after it.
       if (ended !== undefined && entry.seq > watermark && entry.seq !== commit.seq) return;
     }
-    for (const piece of this.#pieces.values()) {
-      const expected = this.derived(piece.id);
+    for (const piece of this.#pieces.ids) {
+      const expected = this.derived(piece);
       for (const name of HANDLER_FED) {
-        const key = instanceKey(nodeIdFor(piece.id, name), SPACE_SCOPE_KEY);
+        const key = instanceKey(nodeIdFor(piece, name), SPACE_SCOPE_KEY);
         const actual = this.#stored.get(key);
         if (actual === undefined || jsonEqual(actual, expected[name] ?? null)) continue;
         this.#complain(
@@ -523,7 +385,7 @@ export class Oracle {
 
   describe(key: InstanceKey): string {
     const { id, scopeKey } = parseInstanceKey(key);
-    const name = this.#cellOf.get(id)?.name ?? this.#derivedOf.get(id)?.name ?? id;
+    const name = this.#pieces.nameOf(id);
     return scopeKey === SPACE_SCOPE_KEY ? name : `${name} @ ${scopeKey.slice(0, 40)}`;
   }
 }

@@ -7,8 +7,9 @@ import type { Observation } from "../trace/observation.js";
 import { Recorder } from "../trace/recorder.js";
 import type { WorldWatch } from "../world/watch.js";
 import { World } from "../world/world.js";
-import { asksAccess, PEOPLE } from "./access-changes.js";
+import { asksAccess } from "./access-changes.js";
 import { applies } from "./applies.js";
+import { Calm } from "./calm.js";
 import { Coverage } from "./coverage.js";
 import { type Finding, Judge } from "./judge.js";
 import { DISK_FAULTS, faultMet } from "./fault-met.js";
@@ -33,12 +34,6 @@ export interface PlanResult {
 const HANG_MS = 30_000;
 /** More callbacks than any step needs while time stands still: something goes round in circles. */
 const MOST_IMMEDIATES = 20_000;
-/** How long a calm world may take until everybody sees the same: longer than any back-off of the parts. */
-const CALM_MS = 90_000;
-const CALM_ROUNDS = 60;
-const LOOK_MS = 1_500;
-/** No row lives longer by itself, with a margin over the TTL. */
-const LONGEST_ROW_MS = 20_000;
 const SETTLED_AGAIN_MS = 30_000;
 const IDLE_MS = 60_000;
 /** The runtime that an idle park keeps is let go after it (seed 001 §1, Parking). */
@@ -62,14 +57,13 @@ class PlanRun {
   readonly #world: World;
   readonly #judge: Judge;
   readonly #recorder: Recorder;
+  readonly #calm: Calm;
   readonly #observed: Observation[] = [];
   readonly #coverage = new Coverage();
   readonly #trace: string[] = [];
   readonly #done: RawStep[] = [];
   readonly #work = emptyWork();
   #alive = "";
-  /** How many attempts to serve had been refused when the world was last at rest. */
-  #refused = 0;
 
   constructor(plan: PlanFile, { observe = false }: RunOptions) {
     this.#plan = plan;
@@ -88,6 +82,13 @@ class PlanRun {
       },
     });
     this.#judge = new Judge(this.#world.clock, () => this.#world);
+    this.#calm = new Calm({
+      world: this.#world,
+      judge: this.#judge,
+      insert: (raw) => this.#insert(raw),
+      look: () => this.#look(),
+      onNudge: () => void (this.#work.nudges += 1),
+    });
     this.#recorder = new Recorder(this.#world.clock, (observation) => {
       if (observe) this.#observed.push(observation);
       this.#judge.model.see(observation);
@@ -168,7 +169,7 @@ class PlanRun {
     }
     if (DISTURBING.has(step.verb) || firesForAccess(step)) this.#undemand();
     if (step.verb === "compact")
-      for (const oracle of this.#judge.oracles.values()) oracle.compacted = true;
+      for (const oracle of this.#judge.oracles.values()) oracle.entries.compacted = true;
     const struck = faultMet(this.#world, step);
     await this.#do(step, raw);
     for (const fault of struck()) this.#coverage.noteFault(fault);
@@ -215,146 +216,12 @@ class PlanRun {
 
   // — calm —
 
-  /** Ends what the plan holds up, lets the world come to rest, and judges it whole. */
   async #settle(raw: RawStep): Promise<void> {
     this.#work.settles += 1;
-    let left: readonly string[] = [];
-    this.#world.gates.clear();
-    await this.#tellTheDenied();
-    let until = this.#world.clock.monotonic() + CALM_MS;
-    for (let round = 0; round < CALM_ROUNDS; round++) {
-      await this.#calm();
-      until += await this.#outwaitTheDead();
-      this.#look();
-      if (await this.#world.reach(() => this.#atRest(), LOOK_MS)) {
-        left = this.#judge.unsettled();
-        if (left.length === 0 || this.#judge.findings.length > 0) break;
-        if (this.#judge.ledger.refused > this.#refused) await this.#nudge();
-      } else {
-        left = this.#whatIsLeft();
-        await this.#nudge();
-      }
-      if (this.#world.clock.monotonic() > until) break;
-      await this.#world.advance(LOOK_MS);
-    }
-    this.#refused = this.#judge.ledger.refused;
+    const left = await this.#calm.settle();
     this.#done.push(raw);
     for (const what of left) this.#judge.complain("settled", what);
     this.#demand();
-  }
-
-  /** Who may not read shows it once there is time, whatever else goes on: pushes stop, and the client says why. */
-  async #tellTheDenied(): Promise<void> {
-    const spaces = this.#world.places.spaceNames.filter((space) => !this.#judge.isAtRest(space));
-    if (spaces.length === 0) return;
-    await this.#calmProcesses();
-    const wrong = (): readonly string[] => spaces.flatMap((space) => this.#judge.untold(space));
-    if (await this.#world.reach(() => wrong().length === 0, CALM_MS)) return;
-    for (const what of wrong()) this.#judge.complain("access", what);
-  }
-
-  #atRest(): boolean {
-    const { gates, places, processes } = this.#world;
-    return (
-      gates.waiting === 0 &&
-      processes.some(({ alive }) => alive) &&
-      this.#world.isSettled(places.spaceNames)
-    );
-  }
-
-  #whatIsLeft(): readonly string[] {
-    const { gates, places, processes, clients } = this.#world;
-    const states = [...clients.values()].map(
-      ({ name, client }) =>
-        `${name} ${client.status.value.state} ${client.status.value.reason ?? ""}`,
-    );
-    return [
-      this.#world.whatIsLeft(places.spaceNames),
-      `waiting at [${gates.waitingAt.join()}]`,
-      `running [${processes
-        .filter(({ alive }) => alive)
-        .map(({ name }) => name)
-        .join()}]`,
-      `clients [${states.join(", ")}]`,
-    ];
-  }
-
-  async #calm(): Promise<void> {
-    await this.#calmProcesses();
-    const world = this.#world;
-    for (const space of world.places.spaceNames) await this.#giveBack(space);
-    await this.#insert({ let: "slow" });
-    for (const space of world.places.spaceNames) {
-      for (const { name } of world.places.piecesOf(space)) {
-        await this.#insert({ answer: `${space}/${name}/page` });
-      }
-    }
-  }
-
-  async #calmProcesses(): Promise<void> {
-    const world = this.#world;
-    world.intruders.leave();
-    if (!world.processes.some(({ alive }) => alive)) await this.#insert({ start: "server" });
-    // Clients reach the process that was started last: what they demand is derived where they are.
-    const running = world.processes.filter(({ alive }) => alive).map(({ name }) => name);
-    for (const name of running) await this.#insert({ thaw: name });
-    for (const name of running.slice(0, -1)) await this.#insert({ stop: name });
-    for (const gate of world.gates.waitingAt) await this.#insert({ release: gate });
-    for (const client of world.clients.values()) {
-      if (client.live && !client.online) await this.#insert({ online: client.name });
-    }
-    for (const space of world.places.spaceNames) await this.#insert({ disk: [space, "sound"] });
-  }
-
-  /** Puts everybody back into the access list of a space, as whoever owns it now. */
-  async #giveBack(space: string): Promise<void> {
-    const { places, clients } = this.#world;
-    const acl = places.aclOf(space);
-    if (acl === undefined || this.#judge.isAtRest(space)) return;
-    const owner = this.#judge.ownerOf(space, PEOPLE);
-    if (owner === undefined) return;
-    const there = [...clients.values()].find(({ user, online }) => online && user === owner);
-    const name = there?.name ?? KEEPER;
-    if (there === undefined) {
-      await this.#insert({ connect: { [KEEPER]: { user: owner, session: KEEPER, watch: [] } } });
-      await this.#world.advance(LOOK_MS);
-    }
-    await this.#insert({ acl: [name, space, { ...acl }] });
-    if (there === undefined) await this.#insert({ close: KEEPER });
-  }
-
-  /** For how long each live row that nobody living holds goes on, ms: who comes meanwhile is refused, and not told of its end. */
-  #rowsOfTheDead(): readonly number[] {
-    const { places, leases } = this.#world;
-    return places.spaceNames
-      .filter((space) => leases.processOf(space)?.alive !== true)
-      .map((space) => leases.leftOf(space))
-      .filter((left) => left > 0);
-  }
-
-  /**
-   * A row lives as long as the store's clock says, which may have gone back: nobody serves its space where whom it
-   * names is dead. Says how long it took, ms.
-   */
-  async #outwaitTheDead(): Promise<number> {
-    const longest = Math.max(0, ...this.#rowsOfTheDead());
-    if (longest <= LONGEST_ROW_MS) return 0;
-    await this.#world.advance(longest);
-    return longest;
-  }
-
-  /**
-   * A dead process's lease row stays live until its TTL, whoever started meanwhile parked on it, and only another trigger
-   * activates the space again (seed 001 §1): somebody comes and goes.
-   */
-  async #nudge(): Promise<void> {
-    const { places, leases } = this.#world;
-    const left = places.spaceNames.every((space) => leases.holderOf(space) !== undefined);
-    if (left || this.#world.clients.get("nudge")?.online) return;
-    this.#work.nudges += 1;
-    await this.#insert({ connect: { nudge: { user: "alice", session: "nudge", watch: [] } } });
-    await this.#world.advance(LOOK_MS);
-    await this.#insert({ close: "nudge" });
   }
 
   async #insert(raw: RawStep): Promise<void> {
@@ -423,9 +290,9 @@ class PlanRun {
   #count(): void {
     const work = this.#work;
     for (const oracle of this.#judge.oracles.values()) {
-      work.consequenced += oracle.consequenced;
-      work.errored += oracle.errored;
-      work.passedOver += oracle.passedOver;
+      work.consequenced += oracle.entries.consequenced;
+      work.errored += oracle.entries.errored;
+      work.passedOver += oracle.entries.passedOver;
       work.commits += oracle.head;
       work.derivedCommits += oracle.derivedCommits;
     }
@@ -437,9 +304,6 @@ class PlanRun {
     }
   }
 }
-
-/** Who puts people back where none of the owner's clients is there to. */
-const KEEPER = "keeper";
 
 function firesForAccess(step: Step): boolean {
   if (step.verb !== "fire") return false;

@@ -2,23 +2,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { storeFileOf } from "@tidemark/memory-engine";
-import {
-  type DocId,
-  type Random,
-  seededRandom,
-  type Seq,
-  type SessionId,
-  type SpaceId,
-} from "@tidemark/protocol";
+import { type Random, seededRandom, type Seq, type SpaceId } from "@tidemark/protocol";
 import { type ChildClock, VirtualClock } from "@tidemark/protocol/testing";
 import { StepFailure } from "../run/failure.js";
 import type { ClientFile, Scenario } from "../scenario/file.js";
-import { parseAddress } from "../scenario/address.js";
-import { type NamedEvent, ScenarioClient, type Watched } from "./client.js";
+import type { NamedEvent, ScenarioClient, Watched } from "./client.js";
+import { WorldClients } from "./clients.js";
 import { WorldDisks } from "./disks.js";
 import { WorldGates } from "./gates.js";
 import { completedRuns, landingAnswers, sumCounter } from "./inspect.js";
-import { foundSpace, ownerOf } from "./found-space.js";
+import { foundSpace } from "./found-space.js";
 import type { StoreObserver } from "./observer.js";
 import { Intruders } from "./intruders.js";
 import { last } from "./last.js";
@@ -62,7 +55,6 @@ export class World {
   readonly intruders: Intruders;
   readonly outside: Outside;
   readonly disks: WorldDisks;
-  readonly clients = new Map<string, ScenarioClient>();
   readonly events = new Map<string, NamedEvent>();
   readonly commits = new Map<string, Seq>();
   readonly marks = new Map<string, Seq>();
@@ -72,7 +64,7 @@ export class World {
   readonly #dir: string;
   readonly #processes: ServerProcess[] = [];
   readonly #stores: WorldStores;
-  readonly #watched = new Map<string, ClientFile>();
+  readonly #clients: WorldClients;
   readonly #patterns: WorldPatterns;
   #lives = 0;
 
@@ -100,6 +92,18 @@ export class World {
       transport: switchedTransport(this.clock, () => this.#listener),
       onBreach: (what) => options.watch?.breach?.(what),
     });
+    this.#clients = new WorldClients({
+      scenario,
+      places: this.places,
+      patterns: this.#patterns,
+      clock: this.clock,
+      random: (name) => this.#random(name),
+      nextLife: () => (this.#lives += 1),
+      transport: (clock) => switchedTransport(clock, () => this.#listener),
+      overhear: (transport) => this.intruders.overhear(transport),
+      trace: options.trace,
+      watch: options.watch?.client,
+    });
     this.outside = new Outside(this.#processes);
     this.disks = new WorldDisks({
       fileOf: (name) => storeFileOf(this.#storesDir, this.places.space(name)),
@@ -121,13 +125,11 @@ export class World {
     for (const name of this.places.spaceNames) {
       this.marks.set(name, this.observer(name).head());
     }
-    if (this.#scenario.autostart === false) {
-      for (const [name, file] of Object.entries(this.#scenario.clients)) this.#connect(name, file);
-      return;
-    }
-    await this.startProcess("server");
-    for (const [name, file] of Object.entries(this.#scenario.clients)) this.#connect(name, file);
-    await this.drain();
+    const starts = this.#scenario.autostart !== false;
+    if (starts) await this.startProcess("server");
+    for (const [name, file] of Object.entries(this.#scenario.clients))
+      this.connectClient(name, file);
+    if (starts) await this.drain();
   }
 
   /** Frees the real machine. */
@@ -283,75 +285,30 @@ export class World {
 
   // — clients —
 
-  connectClient(name: string, file: ClientFile): void {
-    if (this.clients.get(name)?.live) throw new Error(`client "${name}" is connected`);
-    this.#connect(name, file);
+  get clients(): ReadonlyMap<string, ScenarioClient> {
+    return this.#clients.all;
   }
 
   client(name: string): ScenarioClient {
-    const client = this.clients.get(name);
-    if (!client) throw new Error(`there is no client "${name}"`);
-    return client;
+    return this.#clients.client(name);
+  }
+
+  connectClient(name: string, file: ClientFile): void {
+    this.#clients.connect(name, file);
   }
 
   /** The tab is opened again under its session id, and knows nothing. */
   reload(name: string): void {
-    const earlier = this.client(name);
-    earlier.drop();
-    const file = this.#watched.get(name);
-    if (!file) throw new Error(`client "${name}" was never connected`);
-    this.#connect(name, file).inherit(earlier);
-  }
-
-  #connect(name: string, file: ClientFile): ScenarioClient {
-    const clock = this.clock.child({ name });
-    const client = new ScenarioClient({
-      name,
-      user: file.user,
-      identity: this.places.user(file.user),
-      sessionId: file.session as SessionId,
-      transport: this.intruders.overhear(switchedTransport(clock, () => this.#listener)),
-      clock,
-      random: this.#random(`client ${name} ${(this.#lives += 1)}`),
-      patterns: this.#patterns.forClient(),
-      pacing: this.#scenario.policy?.appendPacing,
-      onError: (error) => this.trace(`client ${name}: ${String(error)}`),
-    });
-    this.clients.set(name, client);
-    this.#watched.set(name, file);
-    this.#options.watch?.client?.(client, file);
-    for (const space of this.places.spaceNames) {
-      client.open(this.places.space(space));
-      for (const piece of this.places.piecesOf(space)) this.#show(client, file, space, piece);
-    }
-    return client;
+    this.#clients.reload(name);
   }
 
   /** Every client that watches everything watches a new piece too. */
   pieceAppeared(space: string, name: string): void {
-    for (const client of this.clients.values()) {
-      const file = this.#watched.get(client.name);
-      const piece = this.places.piecesOf(space).find((each) => each.name === name);
-      if (file && piece && client.live) this.#show(client, file, space, piece);
-    }
+    this.#clients.pieceAppeared(space, name);
   }
 
   watchedOf(name: string): Watched {
-    return this.#watched.get(name)?.watch === undefined ? "whole" : [];
-  }
-
-  #show(
-    client: ScenarioClient,
-    file: ClientFile,
-    space: string,
-    piece: { readonly name: string; readonly id: DocId },
-  ): void {
-    const nodes = file.watch
-      ?.map((address) => parseAddress(address))
-      .filter((address) => address?.space === space && address.piece === piece.name)
-      .map((address) => address?.node ?? "");
-    if (nodes?.length === 0) return;
-    client.watch(this.places.space(space), piece.id, nodes ?? "whole");
+    return this.#clients.watchedOf(name);
   }
 
   /** Releases the handlers that wait under a name now. */
@@ -463,7 +420,7 @@ export class World {
     this.#processes.push(process);
     await process.start();
     for (const name of this.places.spaceNames) {
-      const client = this.#founder(name);
+      const client = this.#clients.founder(name);
       await this.drain();
       await foundSpace(this.#scenario, this.places, name, client, (promise, what) =>
         this.until(promise, what),
@@ -472,23 +429,6 @@ export class World {
     await process.stop();
     this.gates.processEnded("set-up");
     await this.drain();
-  }
-
-  #founder(space: string): ScenarioClient {
-    const clock = this.clock.child({ name: "set-up" });
-    const user = ownerOf(this.#scenario, space);
-    return new ScenarioClient({
-      name: "set-up",
-      user,
-      identity: this.places.user(user),
-      sessionId: "set-up" as SessionId,
-      transport: switchedTransport(clock, () => this.#listener),
-      clock,
-      random: this.#random(`set-up ${space}`),
-      patterns: this.#patterns.forClient(),
-      pacing: undefined,
-      onError: (error) => this.trace(`set-up: ${String(error)}`),
-    });
   }
 
   #random(name: string): Random {

@@ -15,7 +15,7 @@ export interface Mutation {
   /** What stands there: exactly once, so that a mutation which no longer fits its source says so. */
   readonly find: string;
   readonly replace: string;
-  /** What finds it: the first seed from 1 on, or a plan under `plans/` that has the race which it takes. */
+  /** What finds it: the first seed from 1 on, or a plan, by its way from `plans/`, that has the race which it takes. */
   readonly seed: number | string;
   /** One of the handful that every test run plants. */
   readonly quick?: true;
@@ -365,7 +365,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "memory-engine/src/server/space/intake.ts",
     find: "if (failed) this.#deps.onFailure();",
     replace: "",
-    seed: 1,
+    seed: "../../../../regressions/append-stands-though-told-failed.json",
   },
   {
     name: "the sender of an event whose append only seemed to fail is not told of its end",
@@ -373,6 +373,6 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "memory-engine/src/server/session/commands.ts",
     find: 'if (isTidemarkError(error, "storage")) core.push.expect(channel, stream, entry.eventId);',
     replace: "",
-    seed: 1,
+    seed: "../../../../regressions/ended-before-it-was-sent-again.json",
   },
 ];
