@@ -49,6 +49,25 @@ describe("what is not sent", () => {
     await w.stop();
   });
 
+  test("[EX-O6] nor does one whose document came to hold a settled answer to its key meanwhile", async () => {
+    const w = await fetching();
+    w.performer.answer("one");
+    await w.settle();
+    w.t.gates.hold("effect:before-dispatch");
+    await w.ask("2");
+    const { requestHash } = w.value(w.piece, "data") as { readonly requestHash: string };
+    await w.write(w.owner, w.piece, "data", { pending: false, result: "theirs", requestHash });
+    await w.settle();
+    w.t.gates.release("effect:before-dispatch");
+    await w.settle();
+    expect(w.performer.calls.map(nameOf)).toEqual(["1"]);
+    expect([w.value(w.piece, "body"), w.host.spaceStats(w.space).memo.inflight]).toEqual([
+      "theirs",
+      0,
+    ]);
+    await w.stop();
+  });
+
   test("[EX-O6] a request leaves under the first attachment whose node still stands", async () => {
     const again = pattern({
       id: "again",
