@@ -37,6 +37,25 @@ describe("what is not sent", () => {
     await w.stop();
   });
 
+  test("[EX-O7] a wave that still commits behind its tenure's end asks for nothing", async () => {
+    const w = await fetching();
+    w.performer.answer("one");
+    await w.settle();
+    const { memo, outbox } = w.host.spaceStats(w.space);
+    w.t.gates.hold("wave:before-commit");
+    await w.ask("2", 0);
+    const stopping = w.host.stop();
+    await w.t.run();
+    w.t.gates.release("wave:before-commit");
+    await w.t.clock.advance(10_000);
+    await stopping;
+    expect(w.value(w.piece, "data")).toMatchObject({ pending: true });
+    expect(w.performer.calls.map(nameOf)).toEqual(["1"]);
+    const after = w.host.spaceStats(w.space);
+    expect([after.outbox.queued, after.memo.inflight]).toEqual([outbox.queued, memo.inflight]);
+    await w.t.stop();
+  });
+
   test("[EX-O6] a request that was given up while it waited at the gate does not leave", async () => {
     const w = await fetching();
     w.t.gates.hold("effect:before-dispatch");
