@@ -109,24 +109,30 @@ describe("prefix coverage", () => {
 });
 
 describe("hidden writes", () => {
-  async function shadowed(by: "owner" | "rival"): Promise<{
+  async function shadowed(
+    by: "owner" | "rival",
+    meanwhile: (w: World, heavy: DocId) => Promise<unknown> = async () => undefined,
+  ): Promise<{
     w: World;
     piece: DocId;
     e1: EventId;
     hidden: Seq;
   }> {
-    const w = await createWorld({ patterns: [record] });
+    const w = await createWorld({ patterns: [record, deep] });
+    lab.spend = (ms) => w.t.clock.spend(ms);
     const piece = await w.create(record);
     await w.write(w.owner, piece, "fields", { a: 0, b: 1 });
     await w.open(w.owner, piece, ["b"]);
+    const heavy = await w.create(deep);
     const ben = await w.t.connected("ben");
-    await ben.call("space.open", { space: w.space, watches: [] });
+    await w.open(ben, heavy, ["c4"]);
     await w.settle();
     const open = lab.door("put");
     const e1 = await w.fire(w.owner, piece, "put");
     await w.t.clock.advance(150);
     const writer = by === "owner" ? w.owner : ben;
     const hidden = await w.write(writer, piece, "fields", { a: 0, b: 5 });
+    await meanwhile(w, heavy);
     // The body ends between two cycles: the next one's barrier finds its write.
     await w.t.clock.advance(150);
     open();
@@ -146,6 +152,18 @@ describe("hidden writes", () => {
     expect(commitNaming(w, e1)?.watermark).toBe(hidden - 1);
     expect(covering?.seq).toBeGreaterThanOrEqual(deriving?.seq ?? Infinity);
     expect(w.host.spaceStats(w.space).watermarkClamped).toBe(1);
+    await w.stop();
+  });
+
+  test("[EX-M10] a cycle that the deadline cuts is counted as cut, and not as held back", async () => {
+    const { w, piece, e1, hidden } = await shadowed("owner", (world, heavy) =>
+      world.write(world.owner, heavy, "n", 1),
+    );
+    expect(commitNaming(w, e1)?.watermark ?? 0).toBeLessThan(hidden);
+    const { watermarkClamped, wavesBudgetExhausted } = w.host.spaceStats(w.space);
+    expect([watermarkClamped, w.value(piece, "b")]).toEqual([0, 5]);
+    expect(wavesBudgetExhausted).toBeGreaterThan(0);
+    expect(w.watermark()).toBeGreaterThanOrEqual(w.head() - 1);
     await w.stop();
   });
 
