@@ -5,20 +5,19 @@ import { fileURLToPath } from "node:url";
 import { systemClock } from "@tidemark/protocol";
 import { run } from "./cli/run.js";
 import { EXIT } from "./cli/startup-failure.js";
-import { describeError } from "./log/describe-error.js";
+import { describeError, describeForeignError, type LoggedError } from "./log/describe-error.js";
 
 /** The process around the program: its arguments, its signals, its end. */
 function main(): void {
   // What nobody caught leaves the process in no state to go on; another one takes the leases over.
-  const fatal = (error: unknown): void => {
-    const { code, message } = describeError(error);
-    process.stderr.write(
-      `${JSON.stringify({ level: "error", message: "crashed", error: { code, message } })}\n`,
-    );
+  const crash = (error: LoggedError): void => {
+    process.stderr.write(`${JSON.stringify({ level: "error", message: "crashed", error })}\n`);
     process.exit(EXIT.internal);
   };
+  const fatal = (error: unknown): void => crash(describeError(error));
   process.on("uncaughtException", fatal);
-  process.on("unhandledRejection", fatal);
+  // A promise that a handler left alone, as likely as not: its words are not ours.
+  process.on("unhandledRejection", (error) => crash(describeForeignError(error)));
   void run({
     argv: process.argv.slice(2),
     env: process.env,

@@ -1,6 +1,6 @@
 import { StorageError, ValueError } from "@tidemark/protocol";
 import { expect, test } from "vitest";
-import { describeError } from "../src/log/describe-error.js";
+import { describeError, describeForeignError } from "../src/log/describe-error.js";
 import { logReport } from "../src/log/log-report.js";
 import { createLog } from "../src/log/log.js";
 
@@ -69,4 +69,59 @@ test("a tenure is a line as it begins and a line as it ends, with the reason", (
     { time: 5, level: "info", message: "tenure-began", space: "did:key:s", reused: true },
     { time: 5, level: "info", message: "tenure-ended", space: "did:key:s", reason: "idle" },
   ]);
+});
+
+/** Each says the secret in another way. */
+const leaky: readonly (() => unknown)[] = [
+  () => JSON.parse("SECRET"),
+  () => {
+    throw new Error("voted for SECRET\n    at SECRET (SECRET.js:1:1)");
+  },
+  () => {
+    throw Object.assign(new TypeError("no SECRET"), { name: "SECRET", code: "SECRET" });
+  },
+  () => {
+    throw "SECRET";
+  },
+  () => {
+    throw { toString: () => "SECRET", message: "SECRET" };
+  },
+  () => {
+    throw new Proxy(new Error("SECRET"), {
+      get() {
+        throw new Error("SECRET");
+      },
+    });
+  },
+];
+
+test("[TS-L1] what a pattern's code throws is logged by its kind and place, and never in its own words", () => {
+  const { lines, log } = captured();
+  const space = "did:key:s" as never;
+  const errors = leaky.map((throwing) => {
+    try {
+      return throwing();
+    } catch (error) {
+      return error;
+    }
+  });
+  for (const error of errors) {
+    const action = "poll/sum@piece:p" as never;
+    logReport(log, { kind: "runtime", space, report: { kind: "computed-failed", action, error } });
+    logReport(log, { kind: "piece-failed", space, piece: "piece:p", error });
+    logReport(log, { kind: "event-failed", space, event: "e1" as never, error });
+    logReport(log, { kind: "effect-failed", space, builtIn: "fetchData", action, error });
+  }
+  expect(lines).toHaveLength(leaky.length * 4);
+  expect(lines.join("")).not.toContain("SECRET");
+  expect(describeForeignError(errors[0])).toEqual({
+    code: "thrown",
+    message: expect.stringMatching(/^SyntaxError at log\.test\.ts:\d+:\d+$/u),
+  });
+  expect(describeForeignError(errors[3])).toEqual({
+    code: "thrown",
+    message: "a string was thrown",
+  });
+  const ours = new StorageError("the disk is full", { kind: "full" });
+  expect(describeForeignError(ours)).toEqual({ code: "storage", message: "the disk is full" });
 });

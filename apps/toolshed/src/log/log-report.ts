@@ -1,5 +1,5 @@
 import type { ServingReport } from "@tidemark/executor";
-import { describeError } from "./describe-error.js";
+import { describeError, describeForeignError } from "./describe-error.js";
 import type { Log, LogLevel } from "./log.js";
 
 /** Fields that name things. Whatever else a report carries may hold values, and stays out of the log. */
@@ -19,7 +19,7 @@ const PLAIN: ReadonlySet<string> = new Set(["string", "number", "boolean"]);
 export function logReport(log: Log, report: ServingReport): void {
   const inner = "report" in report ? report.report : undefined;
   const fields = { ...namesOf(report), ...(inner === undefined ? {} : namesOf(inner)) };
-  const error = errorOf(report) ?? errorOf(inner);
+  const error = errorOf(report, report.kind) ?? errorOf(inner, report.kind);
   const message = inner === undefined ? report.kind : `${report.kind}: ${inner.kind}`;
   log(LEVELS[report.kind] ?? "warn", message, error === undefined ? fields : { ...fields, error });
 }
@@ -40,7 +40,10 @@ function namesOf(report: object): Record<string, unknown> {
   return fields;
 }
 
-function errorOf(report: object | undefined) {
-  if (report === undefined || !("error" in report)) return undefined;
-  return report.error === undefined ? undefined : describeError(report.error);
+/** A tenure fails by our own code or the store's; all else may come from a pattern's. */
+function errorOf(report: object | undefined, kind: ServingReport["kind"]) {
+  if (report === undefined || !("error" in report) || report.error === undefined) return undefined;
+  return kind === "tenure-failed"
+    ? describeError(report.error)
+    : describeForeignError(report.error);
 }
