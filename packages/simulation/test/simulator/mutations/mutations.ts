@@ -28,7 +28,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "executor/src/drain/drain.ts",
     find: 'if (decision.kind === "run") return false;',
     replace: "return false;",
-    seed: 5,
+    seed: 2,
   },
   {
     name: "the first write of each run is dropped",
@@ -69,7 +69,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "executor/src/loop/watermark.ts",
     find: "const head = floor === undefined ? coverage.input : min(coverage.input, below(floor));",
     replace: "const head = coverage.input;",
-    seed: 11,
+    seed: 8,
   },
   {
     name: "the frontier passes a pending entry",
@@ -94,7 +94,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "client/src/queue/lane.ts",
     find: "for (const held of this.#items) held.sent = false;",
     replace: "",
-    seed: 21,
+    seed: "cut-off-while-sending.json",
   },
   {
     name: "a cascade forgets who acted",
@@ -183,7 +183,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "executor/src/loop/watermark.ts",
     find: "return max(coverage.watermark, coverage.proven);",
     replace: "return max(coverage.watermark, coverage.input);",
-    seed: 2,
+    seed: 8,
   },
   {
     name: "what a predecessor left pending is not asked for",
@@ -200,7 +200,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "client/src/space/space-link.ts",
     find: "seq: position() }",
     replace: "seq: position() + 1 }",
-    seed: 1,
+    seed: 17,
   },
   {
     name: "an event that failed is marked as consequenced",
@@ -232,7 +232,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "memory-engine/src/lease/lease.ts",
     find: '.where("holder", "=", p(2))\n      .where("expires_at", ">", p(3)),',
     replace: '.where("holder", "=", p(2)).where("expires_at", "!=", p(3)),',
-    seed: 1,
+    seed: 2,
   },
   {
     name: "a commit does not name the events that it ends",
@@ -257,7 +257,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'db.deleteFrom("execution_lease").where("space", "=", p(0)).where("holder", "=", p(1)),',
     replace:
       'db.deleteFrom("execution_lease").where("space", "=", p(0)).where("expires_at", "!=", p(1)),',
-    seed: 25,
+    seed: 8,
   },
   {
     name: "a holder goes on as long as its own clock says",
@@ -266,7 +266,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "if (!lease.renew(holder, ttlMs)) {",
     replace:
       "if (!lease.renew(holder, ttlMs) && (lease.current()?.expiresAt ?? 0) <= clock.now()) {",
-    seed: 4,
+    seed: 3,
   },
   {
     name: "a store remembers what was rolled back",
@@ -274,7 +274,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "memory-engine/src/commit/group.ts",
     find: "if (this.#wrote) this.#store.forget();\n      throw error;\n    }\n  }\n\n  #inBatch",
     replace: "throw error;\n    }\n  }\n\n  #inBatch",
-    seed: 33,
+    seed: 17,
   },
   {
     name: "an append is acknowledged though its transaction failed",
@@ -283,7 +283,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "return { outcomes: group.map(() => ({ ok: false, error })), failed: true };",
     replace:
       "return { outcomes: group.map(() => ({ ok: true, admitted: { result: { seq: 1, index: 0 }, commit: undefined } })), failed: true };",
-    seed: 3,
+    seed: 1,
   },
   {
     name: "an answer lands on whatever is asked by then",
@@ -291,7 +291,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "executor/src/effects/completion.ts",
     find: 'if (memo?.key !== key) return "stale";',
     replace: 'if (memo === undefined) return "stale";',
-    seed: 53,
+    seed: 19,
   },
   {
     name: "an append asks for no right",
@@ -315,7 +315,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "memory-engine/src/server/admission/access.ts",
     find: "    if (landed(context, request, principal)) return undefined;\n",
     replace: "",
-    seed: 1,
+    seed: 3,
   },
   {
     name: "access is granted to whoever asks",
@@ -323,7 +323,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "memory-engine/src/server/admission/access.ts",
     find: "if (!isOwner(state.acl, principal)) {",
     replace: "if (!isOwner(state.acl, principal) && principal === space) {",
-    seed: 1,
+    seed: 26,
   },
   {
     name: "what a run asks of the access list is looked at and not done",
@@ -331,7 +331,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "executor/src/loop/access-step.ts",
     find: "onlyLook ? served.checkAccess(request) : served.commitAccess(own.holder, request),",
     replace: "served.checkAccess(request),",
-    seed: 1,
+    seed: 3,
   },
   {
     name: "a copy within the wave is done without the access that it asks for",
@@ -340,7 +340,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "if (request === undefined) return this.#withhold(running, copy);\n      const refusal = this.#options.checkAccess(request);",
     replace:
       "const refusal = request === undefined ? undefined : this.#options.checkAccess(request);",
-    seed: 1,
+    seed: 23,
   },
   {
     name: "who may read no more is sent everything on",
@@ -348,7 +348,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "memory-engine/src/server/push/space-push.ts",
     find: "if (mayRead(acl, principal)) continue;",
     replace: 'if (mayRead(acl, principal) || channel.kind === "reader") continue;',
-    seed: 1,
+    seed: "read-no-more.json",
   },
   {
     name: "an access list that another process changed is known later",
@@ -356,8 +356,8 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "memory-engine/src/server/admission/acl-view.ts",
     find: "if (this.#cached?.revision === seq) return this.#cached;",
     replace:
-      "if (this.#cached !== undefined && this.#cached.revision + 3 >= seq) return this.#cached;",
-    seed: 1,
+      "if (this.#cached !== undefined && this.#cached.revision + 30 >= seq) return this.#cached;",
+    seed: "demoted-by-another-process.json",
   },
   {
     name: "a commit that stands though its maker was told that it failed is told to nobody",
