@@ -11,6 +11,7 @@ import {
   systemRandom,
   type Transport,
   useSha256,
+  WIRE_VERSION,
 } from "@tidemark/protocol";
 import { type Pattern, PatternRegistry } from "@tidemark/runtime";
 import { type Demo, openDemo } from "./demo/demo.js";
@@ -176,7 +177,14 @@ function webOf({ options, memory, host, serverId }: Core, demo: Demo | undefined
   const { clock, version = "0.0.0" } = options;
   const startedAt = clock.now();
   const patterns = describePatterns(options.patterns);
-  const meta = { name: "toolshed", version, serverId, protocol: 1, demo: demo ?? null, patterns };
+  const meta = {
+    name: "toolshed",
+    version,
+    serverId,
+    protocol: WIRE_VERSION,
+    demo: demo ?? null,
+    patterns,
+  };
   return openWeb({
     host: options.host ?? "127.0.0.1",
     port: options.port ?? 0,

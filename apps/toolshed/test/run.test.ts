@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { WIRE_VERSION } from "@tidemark/protocol";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { run } from "../src/cli/run.js";
 import { program } from "./support/program.js";
@@ -18,7 +19,10 @@ test("it says where it listens and where the demo is, and ends with 0 when asked
   const ended = run(host);
   const url = (await output.waitFor(/^toolshed listening on http/u)).split(" ").at(-1) ?? "";
   expect(await output.waitFor(/^lunch poll at /u)).toContain(`${url}/#/space/did:key:`);
-  expect(await (await fetch(`${url}/api/meta`)).json()).toMatchObject({ version: "1.2.3" });
+  expect(await (await fetch(`${url}/api/meta`)).json()).toMatchObject({
+    version: "1.2.3",
+    protocol: WIRE_VERSION,
+  });
   signal("SIGTERM");
   expect(await ended).toBe(0);
   expect(output.text).toContain('"message":"stopped"');

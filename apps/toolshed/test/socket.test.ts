@@ -3,11 +3,13 @@ import { connect as connectTcp } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { samplePatterns } from "@tidemark/patterns";
+import { WIRE_VERSION } from "@tidemark/protocol";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { createToolshed, type Toolshed } from "../src/index.js";
 
 const MIB = 1_048_576;
+const HELLO = JSON.stringify({ type: "hello", version: WIRE_VERSION });
 const dataDir = mkdtempSync(join(tmpdir(), "toolshed-socket-"));
 let toolshed: Toolshed;
 
@@ -66,7 +68,7 @@ test.each([
   const answer = await next();
   expect(answer?.type).toBe("error");
   expect(answer?.error?.code).toMatch(/^(protocol|limit)$/u);
-  socket.send('{"type":"hello","version":1}');
+  socket.send(HELLO);
   expect((await next())?.type).toBe("challenge");
   socket.close();
 });
@@ -77,7 +79,7 @@ test("a message that is not even read ends its connection, and no other", async 
   socket.on("error", () => undefined);
   socket.send("x".repeat(17 * MIB));
   expect([1009, 1006]).toContain(await closed);
-  other.socket.send('{"type":"hello","version":1}');
+  other.socket.send(HELLO);
   expect((await other.next())?.type).toBe("challenge");
   other.socket.close();
 });

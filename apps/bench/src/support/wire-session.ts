@@ -14,6 +14,7 @@ import {
   type SpaceId,
   systemRandom,
   type Transport,
+  WIRE_VERSION,
 } from "@tidemark/protocol";
 
 type Body<T extends RequestType> = Omit<Extract<ClientRequest, { readonly type: T }>, "req">;
@@ -41,7 +42,7 @@ export class WireSession {
     const challenged = new Promise<{ challenge: string; serverId: string }>((resolve) => {
       this.#challenged = resolve;
     });
-    this.#connection.send(encodeClientMessage({ type: "hello", version: 1 }));
+    this.#connection.send(encodeClientMessage({ type: "hello", version: WIRE_VERSION }));
     const { challenge, serverId } = await challenged;
     const principal = this.identity.did;
     const sessionId = "bench" as SessionId;
