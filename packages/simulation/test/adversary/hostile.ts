@@ -5,6 +5,7 @@ import {
   type Identity,
   type ServerMessage,
   type SessionId,
+  WIRE_VERSION,
 } from "@tidemark/protocol";
 import { WebSocket } from "ws";
 
@@ -44,7 +45,7 @@ export class Hostile {
   /** A hostile one with a true session. */
   static async signedIn(url: string, identity: Identity, session: string): Promise<Hostile> {
     const hostile = await Hostile.dial(url);
-    hostile.say({ type: "hello", version: 1 });
+    hostile.say({ type: "hello", version: WIRE_VERSION });
     const challenge = await hostile.next((message) => message.type === "challenge");
     if (challenge.type !== "challenge") throw new Error("no challenge");
     const statement = {
