@@ -19,6 +19,7 @@ import { Scheduler } from "@tidemark/scheduler";
 import { mustRerun, Overlay, rebaseFrom, writtenKeys } from "@tidemark/speculation";
 import type { OverlayChange, Slot } from "@tidemark/speculation";
 import type { ReplicaChange } from "../replica/replica.js";
+import { KnownRows } from "../replica/known-rows.js";
 import { Replica } from "../replica/replica.js";
 import { EchoRunner, startKey } from "./echo-runner.js";
 import type { EchoInput } from "./echo-runner.js";
@@ -54,7 +55,8 @@ export interface LocalSpaceOptions {
  */
 export class LocalSpace {
   readonly replica = new Replica();
-  readonly overlay = new Overlay(this.replica);
+  readonly #known = new KnownRows(this.replica);
+  readonly overlay = new Overlay(this.#known);
   readonly view: EchoView;
   readonly publisher: Publisher;
   readonly pieces: PieceBook;
@@ -159,6 +161,7 @@ export class LocalSpace {
       this.overlay.endIntents(ids);
       this.#retire();
       this.#rowsMoved(integration.changes, before);
+      this.#known.arrived(integration.arrivals);
       for (const key of integration.arrivals) this.#touch(key);
       this.#runtime.arrived(integration.arrivals);
       return true;
@@ -273,7 +276,7 @@ export class LocalSpace {
   /** A piece that only this client has made: its nodes are absent, and that is known. */
   #adoptUnborn(id: DocId): void {
     const links = nodeLinks(this.overlay.view.get(pieceKey(id))?.value);
-    this.view.assumeAbsent(links.map((link) => link.id));
+    this.#known.assumeAbsent(links.map((link) => link.id));
     if (links.length > 0) this.started.open(id);
   }
 

@@ -129,8 +129,12 @@ const MOVES = {
   hold: ({ gates }: Play) => gates.hold(GATE),
   release: ({ gates }: Play) => gates.release(GATE),
   /** What the connection and the client do. */
-  cut: async ({ table, losesAnswers }: Play) => {
-    if (!losesAnswers) await table.world.run();
+  cut: async ({ table, gates, losesAnswers }: Play) => {
+    if (!losesAnswers) {
+      // What is held has no answer yet either.
+      do await table.world.run();
+      while (gates.release(GATE));
+    }
     table.b1.disconnect();
     table.b1.reconnect();
   },
