@@ -23,13 +23,14 @@ export interface Behind {
 export function changesAhead(engine: Engine): readonly Behind[] {
   const ahead: Behind[] = [];
   for (const { action, scopeKey } of engine.basis.stale()) {
-    if (action.includes("[") || !isOfPresentPattern(engine, action)) continue;
+    const since = action.includes("[") ? undefined : pointedSince(engine, action);
+    if (since === undefined) continue;
     for (const { space, id, scopeKey: instance, seq } of engine.basis.reads(action, scopeKey)) {
       if (space !== engine.space || id.startsWith("piece:")) continue;
       const later = engine.history(id, instance, { after: seq });
       const first = later.find((revision) => isChange(engine, id, revision));
       if (first === undefined || isBack(engine, id, seq)) continue;
-      ahead.push({ action, seq: first.seq });
+      ahead.push({ action, seq: first.seq > since ? first.seq : since });
     }
   }
   return ahead;
@@ -49,10 +50,20 @@ function readAt(engine: Engine, id: DocId, at: number): JsonValue {
   return readable(engine.read(id, SPACE_SCOPE_KEY, { at: at as Seq }).value ?? null);
 }
 
-/** A piece that was pointed at another pattern leaves rows behind, of nodes that are no more (R7). */
-function isOfPresentPattern(engine: Engine, action: ActionId): boolean {
-  const [, pattern, piece = ""] = /^(.*)\/[^/]*@(.*)$/u.exec(action) ?? [];
-  const { value } = engine.read(piece as DocId, SPACE_SCOPE_KEY);
-  const pointer = (value as { readonly pattern?: { readonly id?: string } } | undefined)?.pattern;
-  return pointer?.id === pattern;
+/**
+ * The commit that pointed the piece at the action's pattern; `undefined` where it points at another, and the rows are of
+ * nodes that are no more (R7). Rows of an earlier time of that pattern have nothing to take in but the pointer.
+ */
+function pointedSince(engine: Engine, action: ActionId): Seq | undefined {
+  const [, pattern, id = ""] = /^(.*)\/[^/]*@(.*)$/u.exec(action) ?? [];
+  const piece = id as DocId;
+  if (patternOf(engine, piece, engine.head()) !== pattern) return undefined;
+  const moves = engine.history(piece, SPACE_SCOPE_KEY, { after: 0 as Seq });
+  const since = moves.filter(({ seq }) => patternOf(engine, piece, seq - 1) !== pattern).at(-1);
+  return since?.seq ?? (0 as Seq);
+}
+
+function patternOf(engine: Engine, piece: DocId, at: number): string | undefined {
+  const { value } = engine.read(piece, SPACE_SCOPE_KEY, { at: at as Seq });
+  return (value as { readonly pattern?: { readonly id?: string } } | undefined)?.pattern?.id;
 }
