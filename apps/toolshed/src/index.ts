@@ -5,4 +5,5 @@ export type { Demo } from "./demo/demo.js";
 export { type Effects, openEffects } from "./effects/open-effects.js";
 export { createLog, type Log, type LogLevel, type LogSink } from "./log/log.js";
 export { SOCKET_PATH } from "./socket/accept-sockets.js";
+export type { SocketPolicy } from "./socket/policy.js";
 export { createToolshed, type Toolshed, type ToolshedOptions } from "./toolshed.js";

@@ -24,6 +24,7 @@ import type { Log } from "./log/log.js";
 import { renderMetrics } from "./metrics/exposition.js";
 import { servingMetrics } from "./metrics/serving-metrics.js";
 import { SOCKET_PATH } from "./socket/accept-sockets.js";
+import { DEFAULT_SOCKET_POLICY, MAX_MESSAGE_BYTES, type SocketPolicy } from "./socket/policy.js";
 import { watchRivals } from "./standby/standby.js";
 
 /** What a toolshed is made of. */
@@ -43,6 +44,7 @@ export interface ToolshedOptions {
   readonly log?: Log;
   readonly durability?: Durability;
   readonly serving?: Partial<ServingPolicy>;
+  readonly sockets?: Partial<SocketPolicy>;
   /** Who does what effectful nodes ask for; closed with the server. Absent: each of them fails as refused. */
   readonly effects?: Effects;
   /** The shell's built files. */
@@ -63,14 +65,12 @@ export interface Toolshed {
   stop(): Promise<void>;
 }
 
-const MAX_MESSAGE_BYTES = 4 * 1_048_576;
-/** Above the protocol's own limit, whose refusal is a typed error that the connection survives. */
-const MAX_SOCKET_BYTES = 4 * MAX_MESSAGE_BYTES;
 const silent: Log = () => undefined;
 
 /** The parts of a server that has no address yet. */
 interface Core {
   readonly options: ToolshedOptions & { readonly clock: Clock; readonly random: Random };
+  readonly sockets: SocketPolicy;
   readonly serverId: string;
   readonly memory: MemoryServer;
   readonly host: ExecutorHost;
@@ -126,7 +126,8 @@ function startCore(given: ToolshedOptions): Core {
     durability: options.durability ?? "normal",
   });
   const serverId = `toolshed-${Buffer.from(random.bytes(8)).toString("hex")}`;
-  const policy = { maxMessageBytes: MAX_MESSAGE_BYTES };
+  const sockets = { ...DEFAULT_SOCKET_POLICY, ...options.sockets };
+  const policy = { maxMessageBytes: MAX_MESSAGE_BYTES, authDeadlineMs: sockets.signInMs };
   const gates = openGates;
   const memory = new MemoryServer({ clock, random, gates, stores, serverId, policy, log });
   const host = new ExecutorHost({
@@ -154,6 +155,7 @@ function startCore(given: ToolshedOptions): Core {
   });
   return {
     options,
+    sockets,
     serverId,
     memory,
     host,
@@ -173,7 +175,10 @@ async function demoOf({ options, loopback }: Core): Promise<Demo | undefined> {
   return openDemo({ dataDir, transport: loopback, pattern, clock, random });
 }
 
-function webOf({ options, memory, host, serverId }: Core, demo: Demo | undefined): Promise<Web> {
+function webOf(
+  { options, sockets, memory, host, serverId }: Core,
+  demo: Demo | undefined,
+): Promise<Web> {
   const { clock, version = "0.0.0" } = options;
   const startedAt = clock.now();
   const patterns = describePatterns(options.patterns);
@@ -188,8 +193,9 @@ function webOf({ options, memory, host, serverId }: Core, demo: Demo | undefined
   return openWeb({
     host: options.host ?? "127.0.0.1",
     port: options.port ?? 0,
-    maxMessageBytes: MAX_SOCKET_BYTES,
-    onConnection: (connection) => memory.accept(connection),
+    clock,
+    sockets,
+    onConnection: (connection, signedIn) => memory.accept(connection, signedIn),
     health: () => healthOf(memory, host, { version, uptimeMs: clock.now() - startedAt }),
     stats: () => ({ servingLoop: host.stats(), memory: memory.stats() }),
     metrics: () => renderMetrics(servingMetrics(host.stats())),

@@ -3,13 +3,11 @@ import { connect as connectTcp } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { samplePatterns } from "@tidemark/patterns";
-import { WIRE_VERSION } from "@tidemark/protocol";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { WebSocket } from "ws";
 import { createToolshed, type Toolshed } from "../src/index.js";
+import { dial, HELLO } from "./support/raw-socket.js";
 
 const MIB = 1_048_576;
-const HELLO = JSON.stringify({ type: "hello", version: WIRE_VERSION });
 const dataDir = mkdtempSync(join(tmpdir(), "toolshed-socket-"));
 let toolshed: Toolshed;
 
@@ -22,35 +20,11 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** A raw socket, and what it is told. */
-async function dial(url = toolshed.socketUrl) {
-  const socket = new WebSocket(url);
-  const inbox: { readonly type: string; readonly error?: { readonly code: string } }[] = [];
-  const waiting: (() => void)[] = [];
-  socket.on("message", (data: Buffer) => {
-    inbox.push(JSON.parse(data.toString()) as never);
-    waiting.shift()?.();
-  });
-  const closed = new Promise<number>((resolve) => void socket.once("close", resolve));
-  await new Promise((resolve, reject) => {
-    socket.once("open", resolve);
-    socket.once("error", reject);
-  });
-  return {
-    socket,
-    closed,
-    async next() {
-      if (inbox.length === 0) await new Promise<void>((resolve) => void waiting.push(resolve));
-      return inbox.shift();
-    },
-  };
-}
-
 test("[TS-R5] a plain request of the socket's path is answered whole, and the socket stands beside it", async () => {
   const response = await fetch(toolshed.socketUrl.replace(/^ws/u, "http"));
   expect([response.status, response.headers.get("upgrade")]).toEqual([426, "websocket"]);
   expect(await response.json()).toMatchObject({ error: "upgrade-required" });
-  const { socket } = await dial();
+  const { socket } = await dial(toolshed.socketUrl);
   socket.close();
 });
 
@@ -63,20 +37,21 @@ test.each([
     JSON.stringify({ type: "hello", x: "x".repeat(5 * MIB) }),
   ],
 ])("%s gets a typed error, and the connection goes on", async (_what, text) => {
-  const { socket, next } = await dial();
+  const { socket, next, signIn } = await dial(toolshed.socketUrl);
+  await signIn();
   socket.send(text);
   const answer = await next();
   expect(answer?.type).toBe("error");
   expect(answer?.error?.code).toMatch(/^(protocol|limit)$/u);
-  socket.send(HELLO);
-  expect((await next())?.type).toBe("challenge");
+  socket.send('{"type":"ping"}');
+  expect((await next())?.type).toBe("pong");
   socket.close();
 });
 
 test("a message that is not even read ends its connection, and no other", async () => {
-  const other = await dial();
-  const { socket, closed } = await dial();
-  socket.on("error", () => undefined);
+  const other = await dial(toolshed.socketUrl);
+  const { socket, closed, signIn } = await dial(toolshed.socketUrl);
+  await signIn();
   socket.send("x".repeat(17 * MIB));
   expect([1009, 1006]).toContain(await closed);
   other.socket.send(HELLO);
@@ -85,7 +60,7 @@ test("a message that is not even read ends its connection, and no other", async 
 });
 
 test("a binary message is no part of the protocol", async () => {
-  const { socket, closed } = await dial();
+  const { socket, closed } = await dial(toolshed.socketUrl);
   socket.send(Buffer.from([1, 2, 3]));
   expect(await closed).toBe(1003);
 });

@@ -1,18 +1,16 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
-import type { Connection } from "@tidemark/protocol";
-import { acceptSockets } from "../socket/accept-sockets.js";
+import { acceptSockets, type SocketsOptions } from "../socket/accept-sockets.js";
+import type { SocketPolicy } from "../socket/policy.js";
 import { createApp, type HttpSources } from "./app.js";
 
 /** What {@link openWeb} is given. */
-export interface WebOptions extends HttpSources {
+export interface WebOptions extends HttpSources, Omit<SocketsOptions, "server" | "policy"> {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
-  /** Greatest message that is read at all; a larger one ends its connection. */
-  readonly maxMessageBytes: number;
-  readonly onConnection: (connection: Connection) => void;
+  readonly sockets: SocketPolicy;
 }
 
 /** The listening side. */
@@ -31,7 +29,8 @@ export async function openWeb(options: WebOptions): Promise<Web> {
   const server = createServer(getRequestListener(app.fetch));
   const sockets = acceptSockets({
     server,
-    maxMessageBytes: options.maxMessageBytes,
+    clock: options.clock,
+    policy: options.sockets,
     onConnection: options.onConnection,
   });
   await startListening(server, options.port, options.host);

@@ -40,13 +40,16 @@ export class MemoryServer {
     this.#host = this.#makeHost();
   }
 
-  /** Takes the server's side of a connection, from any transport. */
-  accept(socket: Connection): void {
+  /**
+   * Takes the server's side of a connection, from any transport. `onSession` is called when the connection has its
+   * session: what bounds strangers may let go of it then.
+   */
+  accept(socket: Connection, onSession?: () => void): void {
     if (this.#stopped) {
       socket.close();
       return;
     }
-    const connection = new ClientConnection(this.#host, socket);
+    const connection = new ClientConnection(this.#host, socket, onSession);
     this.#connections.add(connection);
     connection.start();
   }

@@ -321,6 +321,34 @@ test("[ME-N12] sessions, watches, senders and timers return to what they were", 
   expect(t.clock.pendingTimers()).toBe(0);
 });
 
+test("[ME-N21] who handed a connection over is told of its session, once, before the answer", async () => {
+  const t = createTestServer();
+  const socket = new FakeSocket();
+  const told: number[] = [];
+  t.server.accept(socket, () => void told.push(socket.sent.length));
+  const identity = t.identity("ana");
+  const attempt = (signer: string): void => {
+    socket.say({ type: "hello", version: WIRE_VERSION });
+    const { challenge } = JSON.parse(socket.sent.at(-1) ?? "") as { challenge: string };
+    const open = {
+      principal: identity.did,
+      sessionId: "ana1" as never,
+      openNonce: "n1",
+      challenge,
+    };
+    const text = authMessageToSign({ ...open, serverId: "server.test" });
+    socket.say({ type: "auth", req: 1, ...open, signature: t.identity(signer).sign(text) });
+  };
+  attempt("eve");
+  expect([told, socket.sent.length]).toEqual([[], 2]);
+  attempt("ana");
+  expect([told, socket.sent.length]).toEqual([[3], 4]);
+  socket.say({ type: "ping" });
+  socket.say({ type: "hello", version: WIRE_VERSION });
+  expect(told).toEqual([3]);
+  await t.stop();
+});
+
 /** A socket whose events a test makes itself. */
 class FakeSocket implements Connection {
   readonly sent: string[] = [];

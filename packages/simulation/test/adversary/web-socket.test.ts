@@ -73,7 +73,7 @@ async function goodWill() {
 const port = (): number => Number(new URL(toolshed.url).port);
 
 test("what is no message gets a typed error, is counted, and the connection goes on", async () => {
-  const hostile = await Hostile.dial(toolshed.socketUrl);
+  const hostile = await Hostile.signedIn(toolshed.socketUrl, ben, "b0");
   const before = toolshed.memory.stats().refused;
   const hostileTexts = [
     "",
@@ -144,7 +144,10 @@ test("a socket that breaks the rules of WebSocket ends alone", async () => {
     [upgradeTo(path), frameOf(8, Buffer.from([0, 1]))],
   ];
   for (const chunks of broken) await rawBytes(port(), chunks);
-  const tooLarge = await Hostile.dial(toolshed.socketUrl);
+  const stranger = await Hostile.dial(toolshed.socketUrl);
+  stranger.say("x".repeat(1_048_576));
+  expect(await stranger.closed).toBe(4008);
+  const tooLarge = await Hostile.signedIn(toolshed.socketUrl, ben, "b0");
   tooLarge.say("x".repeat(17 * 1_048_576));
   expect(await tooLarge.closed).toBe(1009);
   const before = piece.get("count").value as number;

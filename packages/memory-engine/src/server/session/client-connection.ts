@@ -36,6 +36,7 @@ export class ClientConnection implements SessionHolder, ChannelSink {
   readonly #host: ConnectionHost;
   readonly #socket: Connection;
   readonly #handshake: Handshake;
+  readonly #onSession: (() => void) | undefined;
   readonly #queue: ClientMessage[] = [];
   #commands: SpaceCommands | undefined;
   #session: SessionIdentity | undefined;
@@ -44,9 +45,10 @@ export class ClientConnection implements SessionHolder, ChannelSink {
   #malformedInRow = 0;
   #deadline: Cancellable | undefined;
 
-  constructor(host: ConnectionHost, socket: Connection) {
+  constructor(host: ConnectionHost, socket: Connection, onSession?: () => void) {
     this.#host = host;
     this.#socket = socket;
+    this.#onSession = onSession;
     this.#handshake = new Handshake(host);
   }
 
@@ -200,6 +202,7 @@ export class ClientConnection implements SessionHolder, ChannelSink {
       session,
       openNonce,
     });
+    this.#onSession?.();
     this.answer<"auth">(message.req, { resumed });
   }
 
