@@ -16,6 +16,7 @@ import {
 import { type Pattern, PatternRegistry } from "@tidemark/runtime";
 import { type Demo, openDemo } from "./demo/demo.js";
 import type { Effects } from "./effects/open-effects.js";
+import { makeFolder } from "./folder/make-folder.js";
 import { describePatterns } from "./http/describe-patterns.js";
 import { openWeb, type Web } from "./http/web.js";
 import { describeError } from "./log/describe-error.js";
@@ -119,8 +120,10 @@ function startCore(given: ToolshedOptions): Core {
   };
   const { clock, random, log = silent } = options;
   const patterns = new PatternRegistry(options.patterns);
+  const dir = join(options.dataDir, "spaces");
+  makeFolder(dir);
   const stores = folderStores({
-    dir: join(options.dataDir, "spaces"),
+    dir,
     storeClock: clock,
     random,
     durability: options.durability ?? "normal",

@@ -67,13 +67,22 @@ test("a port that is taken ends with code 4 and says how to choose another", asy
   expect(text).toContain(`port ${port} of 127.0.0.1 is taken`);
 });
 
-test("a data folder that cannot be written ends with code 3", async () => {
+test("[TS-F1] a data folder that cannot be written ends with code 3", async () => {
   const file = join(processes.dataDir, "file");
   writeFileSync(file, "");
   const { code, text } = await start([], join(file, "below"));
   expect(code).toBe(3);
   expect(text).toMatch(/the data folder .*below is no folder/u);
 });
+
+test.runIf(process.platform === "linux")(
+  "[TS-F1] a data folder where the system makes none ends a real process with code 3, and says so",
+  async () => {
+    const toolshed = processes.start({ dataDir: "/proc/none/below" });
+    expect((await toolshed.exited).code).toBe(3);
+    expect(toolshed.output.text).toContain("the data folder /proc/none/below cannot be made");
+  },
+);
 
 test("a demo store that is no store ends with code 3, and stays as it is", async () => {
   expect((await start()).code).toBe(0);

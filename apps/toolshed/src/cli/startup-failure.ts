@@ -58,8 +58,9 @@ export function explainStartupFailure(error: unknown, place: StartupPlace): Star
     const words = ADDRESS[code]?.(place) ?? message;
     return { exitCode: EXIT.address, code, words };
   }
-  if (code !== undefined && code in FOLDER) {
-    const words = `the data folder ${place.dataDir} ${FOLDER[code]}: choose another with --data-dir (${message})`;
+  const fault = FOLDER[code ?? ""] ?? (syscall === "mkdir" ? "cannot be made" : undefined);
+  if (code !== undefined && fault !== undefined) {
+    const words = `the data folder ${place.dataDir} ${fault}: choose another with --data-dir (${message})`;
     return { exitCode: EXIT.storage, code, words };
   }
   return { exitCode: EXIT.internal, code: code ?? "internal", words: message };

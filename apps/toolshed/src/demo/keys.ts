@@ -1,6 +1,7 @@
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Identity, identityFromSeed, type Random, StorageError } from "@tidemark/protocol";
+import { makeFolder } from "../folder/make-folder.js";
 
 const SEED_BYTES = 32;
 const SEED = /^[0-9a-f]{64}\s*$/u;
@@ -13,7 +14,7 @@ const SEED = /^[0-9a-f]{64}\s*$/u;
  */
 export function keptIdentity(dataDir: string, name: string, random: Random): Identity {
   const file = join(dataDir, "keys", `${name}.key`);
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file), 0o700);
   if (!existsSync(file)) writeKey(file, random.bytes(SEED_BYTES));
   const text = readFileSync(file, "utf8");
   if (!SEED.test(text)) {
