@@ -72,8 +72,10 @@ function isInstalled() {
   return readFileSync(installed, "utf8") === readFileSync(join(ROOT, "pnpm-lock.yaml"), "utf8");
 }
 
-/** Compiles every package and app; turbo passes over what did not change. */
+/** Compiles every package and app; turbo passes over what did not change, and takes some seconds to see that. */
 export async function build() {
+  // Not on stdout: that is the program's which comes after.
+  console.error(bold("Checking the build, and building what changed"));
   const { code, output } = await pnpm(
     ["exec", "turbo", "run", "build", "--output-logs=errors-only"],
     {
