@@ -29,8 +29,8 @@ test("a flag wins over its environment variable", () => {
 
 test.each([
   [["--port", "70000"], {}, "--port (PORT) is 0 to 65535"],
-  [["--port", "soon"], {}, "--port (PORT) is a number"],
-  [[], { PORT: "1.5" }, "--port (PORT) is a whole number"],
+  [["--port", "65536"], {}, "--port (PORT) is 0 to 65535"],
+  [["--port", "9".repeat(400)], {}, "--port (PORT) is 0 to 65535"],
   [[], { PORT: "" }, "--port (PORT) is a number, and is empty"],
   [["--port", " "], { PORT: "8000" }, "--port (PORT) is a number, and is empty"],
   [["--durability", "best"], {}, "--durability (DURABILITY) is normal or full"],
@@ -41,6 +41,23 @@ test.each([
   const request = readConfig(argv, env);
   expect(request.kind).toBe("invalid");
   expect(request.kind === "invalid" && request.problems.join(" ")).toContain(words);
+});
+
+test.each(["soon", "1.5", "0x50", "1e2", "0b1", "+80", "-1", "8_000", "80 81", "\u0661"])(
+  "[TS-T2] %j is no port, as a flag and as a variable",
+  (text) => {
+    const problems = ["--port (PORT) is a whole number, in decimal digits"];
+    expect(readConfig([`--port=${text}`], {})).toEqual({ kind: "invalid", problems });
+    expect(readConfig([], { PORT: text })).toEqual({ kind: "invalid", problems });
+  },
+);
+
+test.each([
+  ["0", 0],
+  ["65535", 65_535],
+  [" 80 ", 80],
+])("the port %j is %d", (text, port) => {
+  expect(readConfig([], { PORT: text })).toMatchObject({ kind: "run", config: { port } });
 });
 
 test("--help teaches every option and runs nothing", () => {

@@ -70,13 +70,14 @@ What patterns may reach, by variables alone (lists have commas between):
   DATABASES_DIR     databases for queries, SPACE/NAME.sqlite                               (DATA_DIR/databases)
   SERVER_EXECUTION_MAX_OUTSTANDING_EFFECTS, SERVER_EXECUTION_EGRESS_RATE_PER_S             (16, no pacing)`;
 
-const PortSchema = z.coerce
-  .number<string>({ message: "is a number" })
-  .int("is a whole number")
-  .min(0, "is 0 to 65535")
-  .max(65_535, "is 0 to 65535");
+/** What `Number` takes beside digits, as `0x50` and `1e2`, nobody means as a port. */
+const PortSchema = z
+  .string()
+  .regex(/^\d+$/u, "is a whole number, in decimal digits")
+  .transform(Number)
+  .refine((value) => value <= 65_535, "is 0 to 65535");
 
-/** A variable that a script left empty is a mistake; coerced, it would be 0 and take any port. */
+/** A variable that a script left empty is a mistake; as a number it would be 0 and take any port. */
 const port = z.string().trim().min(1, "is a number, and is empty").pipe(PortSchema);
 
 const ConfigSchema = z.object({
