@@ -50,6 +50,11 @@ export class Witness {
    * was derived for somebody else's run may be older than what stands beside it.
    */
   apart = false;
+  /**
+   * Pieces that a client has made, until W has come to the frame that brought them, with the seq of that: what a handler
+   * read of them before anybody demanded it stands as it read it, and is derived one push late (seed 001 §1, §7).
+   */
+  readonly #born = new Map<string, Seq | undefined>();
   readonly #complain: Complain;
   readonly #onFire: (event: WitnessedEvent) => void;
   readonly #headOf: (space: SpaceId) => Seq;
@@ -75,6 +80,7 @@ export class Witness {
   /** Stands beside a client from its first moment. */
   join(client: ScenarioClient, file: ClientFile): void {
     this.#watchFrames(client);
+    this.#watchBirths(client);
     this.#watchFires(client);
     this.#watchEdits(client);
     if (file.watch === undefined) this.#watchPieces(client);
@@ -93,6 +99,27 @@ export class Witness {
           "scope",
           `${client.name} was sent ${instanceKey(row.id, row.scopeKey)}, which is not its own`,
         );
+      }
+    });
+  }
+
+  /** What was made here is demanded of the server with its first rows at the earliest. */
+  #watchBirths(client: ScenarioClient): void {
+    const create = client.create.bind(client);
+    client.create = (...args) => {
+      const made = create(...args);
+      this.#born.set(bornKey(client, made.id), undefined);
+      return made;
+    };
+    client.client.onFrame(({ seq, watermark, rows }) => {
+      for (const row of rows) {
+        const key = bornKey(client, row.id);
+        const first = this.#born.has(key) && this.#born.get(key) === undefined;
+        if (first && !("absent" in row)) this.#born.set(key, seq);
+      }
+      for (const [key, since] of this.#born) {
+        const own = key.startsWith(bornKey(client, ""));
+        if (own && since !== undefined && watermark >= since) this.#born.delete(key);
       }
     });
   }
@@ -177,7 +204,8 @@ export class Witness {
     const look = (): void => {
       this.states += 1;
       const shown = pair.value as { c: number; d: number } | null | undefined;
-      if (shown && shown.d !== shown.c * 2 && !this.apart) {
+      const demanded = !this.apart && !this.#born.has(bornKey(client, piece.id));
+      if (shown && shown.d !== shown.c * 2 && demanded) {
         this.#complain("mixture", `${client.name} was shown pair ${JSON.stringify(shown)}`);
       }
       if (count.pending || typeof count.value !== "number") return;
@@ -197,6 +225,10 @@ export class Witness {
     pair.subscribe(look);
     count.subscribe(look);
   }
+}
+
+function bornKey(client: ScenarioClient, id: string): string {
+  return `${client.name} ${id}`;
 }
 
 /** What a client shows for a name, echoes included. */

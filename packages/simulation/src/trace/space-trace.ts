@@ -168,7 +168,9 @@ export class SpaceTrace {
     if (gate === "append:before-admit" || gate === "push:before" || gate === "dispose:before")
       return;
     const way = this.#way(process);
-    way.answering = gate === "effect:before-completion" && (met === "pass" || met === "left");
+    if (ANSWERS_WAY.has(gate)) {
+      way.answering = gate === "effect:before-completion" && (met === "pass" || met === "left");
+    }
     if (gate === "activate:after-lease") {
       way.activating = met !== "fail";
       return;
@@ -415,6 +417,7 @@ export class SpaceTrace {
     if (tenure === undefined || error === "precondition") return;
     const { answering } = this.#way(process);
     if (error === "lease") {
+      this.#way(process).answering = false;
       follower.act({ do: "refuse", process, ...(answering ? { answer: true } : {}) });
     } else if (tenure.closing !== undefined && (error === "unauthorized" || error === "protocol")) {
       // A change of access that the list's present state turns down: its run falls with the wave.
@@ -451,6 +454,14 @@ export class SpaceTrace {
     if (gone.length > 0) this.follower.act({ do: "compact", gone });
   }
 }
+
+/** Where an answer sets out, and what tells that it has come in: what a handler passes meanwhile says nothing of it. */
+const ANSWERS_WAY: ReadonlySet<string> = new Set([
+  "effect:before-completion",
+  "effect:after-completion",
+  "wave:before-commit",
+  "activate:after-lease",
+]);
 
 const NOTHING = { queue: [], wave: [] } as unknown as Parameters<typeof inFlight>[0];
 
