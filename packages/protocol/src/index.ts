@@ -157,12 +157,7 @@ export type {
   SpliceOp,
   ValueOperation,
 } from "./patch/operations.js";
-export {
-  isOverwritten,
-  isRewrittenWhole,
-  type Overwrite,
-  overwritesOf,
-} from "./patch/overwrites.js";
+export { type Overwrite, overwritesOf, standingPart } from "./patch/overwrites.js";
 export {
   isMerging,
   isPathPrefix,

@@ -1,19 +1,7 @@
 import { AuthorizationError, LimitError, SpeculativeBasisError } from "@tidemark/protocol";
 import type { EventId, SpaceId } from "@tidemark/protocol";
 import { expect, test } from "vitest";
-import { set, World } from "../support/world.js";
-
-async function setup(): Promise<
-  { world: World; a1: ReturnType<World["client"]> } & ReturnType<World["open"]>
-> {
-  const world = new World();
-  const a1 = world.client("alice", "s1");
-  await world.found(a1);
-  const opened = world.open(a1);
-  await world.run();
-  await world.serve({ writes: { double: set(0) } });
-  return { world, a1, ...opened };
-}
+import { served, set, World } from "../support/world.js";
 
 const entriesOf = (world: World, handler: string): string[] =>
   world.server.server
@@ -23,7 +11,7 @@ const entriesOf = (world: World, handler: string): string[] =>
     .map(({ payload }) => String(payload));
 
 test("[CL-D1] what is fired offline shows at once, waits, and is appended in order on reconnect", async () => {
-  const { world, a1, piece, space } = await setup();
+  const { world, a1, piece, space } = await served();
   a1.disconnect();
   const fired = ["x", "y", "z"].map((text) => piece.fire("add", text));
   await world.run();
@@ -41,7 +29,7 @@ test("[CL-D1] what is fired offline shows at once, waits, and is appended in ord
 });
 
 test("[CL-D2] an append cut off before its answer is sent again under its id and counts once", async () => {
-  const { world, a1, piece, space } = await setup();
+  const { world, a1, piece, space } = await served();
   const fired = piece.fire("add", "once");
   // The append has left; the connection goes before the answer can come.
   a1.disconnect();
@@ -55,7 +43,7 @@ test("[CL-D2] an append cut off before its answer is sent again under its id and
 });
 
 test("[CL-D21] appended settles with the append, and waits neither for the handling nor for the screen", async () => {
-  const { world, a1, piece } = await setup();
+  const { world, a1, piece } = await served();
   a1.disconnect();
   const fired = piece.fire("inc");
   let place: unknown = "none yet";
@@ -92,7 +80,7 @@ test("[CL-D21] appended rejects with the delivery error of an append that is ref
 });
 
 test("[CL-D3] an event whose end came while the client was away settles when it is back", async () => {
-  const { world, a1, piece, space } = await setup();
+  const { world, a1, piece, space } = await served();
   const good = piece.fire("inc");
   const bad = piece.fire("bump");
   await world.run();
@@ -133,7 +121,7 @@ test("[CL-D4] a proven denial leaves the queue, takes the echo along and is told
 });
 
 test("[CL-D5] a denial without the list's evidence keeps the intent for the next connection", async () => {
-  const { world, a1, piece, space } = await setup();
+  const { world, a1, piece, space } = await served();
   world.server.gates.fail("append:before-admit", new AuthorizationError("not now", {}));
   const fired = piece.fire("inc");
   await world.run();
@@ -145,7 +133,7 @@ test("[CL-D5] a denial without the list's evidence keeps the intent for the next
 });
 
 test("[CL-D5] such an intent is tried again when the access list changes, without a reconnect", async () => {
-  const { world, a1, piece, space } = await setup();
+  const { world, a1, piece, space } = await served();
   world.server.gates.fail("append:before-admit", new AuthorizationError("not now", {}));
   piece.fire("inc");
   await world.clock.advance(600_000);
@@ -173,7 +161,7 @@ test("[CL-D1] hundreds of events fired offline are all there, in order", async (
 });
 
 test("[CL-D6] streams are paced by themselves: a flood waits its turn and holds no other stream", async () => {
-  const { world, a1, piece } = await setup();
+  const { world, a1, piece } = await served();
   for (let n = 0; n < 22; n += 1) piece.fire("add", String(n));
   piece.fire("inc");
   await world.run();
@@ -186,7 +174,7 @@ test("[CL-D6] streams are paced by themselves: a flood waits its turn and holds 
 });
 
 test("[CL-D7] typing is never refused for an echo that stands on the same cell", async () => {
-  const { world, piece } = await setup();
+  const { world, piece } = await served();
   piece.fire("bump");
   await world.run();
   const typed = piece.set("count", 40);
@@ -196,7 +184,7 @@ test("[CL-D7] typing is never refused for an echo that stands on the same cell",
 });
 
 test("[CL-D8] a write that rests on an unconfirmed value is refused at once, and nothing is sent", async () => {
-  const { world, piece } = await setup();
+  const { world, piece } = await served();
   piece.fire("bump");
   await world.run();
   const head = world.server.server.space(world.space).engine.head();
@@ -206,7 +194,7 @@ test("[CL-D8] a write that rests on an unconfirmed value is refused at once, and
 });
 
 test("[CL-D9] an update rests on the confirmed value: it conflicts with whatever came first", async () => {
-  const { world, piece } = await setup();
+  const { world, piece } = await served();
   const good = piece.update("count", (n) => (n ?? 0) + 5);
   await world.run();
   await expect(good).resolves.toBeDefined();
@@ -239,7 +227,7 @@ test("[CL-D10] a refused edit leaves the screen and shows as an error", async ()
 });
 
 test("[CL-D11] edits made offline land in order, also relative to events", async () => {
-  const { world, a1, piece } = await setup();
+  const { world, a1, piece } = await served();
   a1.disconnect();
   const fired = piece.fire("inc");
   void piece.set("count", 7);
@@ -255,7 +243,7 @@ test("[CL-D11] edits made offline land in order, also relative to events", async
 });
 
 test("[CL-D12] an edit whose answer was lost shows once, and counts once, after the reconnect", async () => {
-  const { world, a1, piece } = await setup();
+  const { world, a1, piece } = await served();
   const seen: unknown[] = [];
   piece.get("items").subscribe((value) => seen.push(value));
   void piece.patch("items", [{ op: "append", path: [], value: "a" }]);
@@ -268,7 +256,7 @@ test("[CL-D12] an edit whose answer was lost shows once, and counts once, after 
 });
 
 test("[CL-D13] waiting for settled resolves when W covers what this client has committed, and leaves nothing", async () => {
-  const { world, piece, space } = await setup();
+  const { world, piece, space } = await served();
   piece.fire("inc");
   let done = 0;
   void space.waitForSettled().then(() => (done += 1));
@@ -281,7 +269,7 @@ test("[CL-D13] waiting for settled resolves when W covers what this client has c
 });
 
 test("[CL-D14] the handler's value comes as the event's result, and {} where there is none", async () => {
-  const { world, piece, space } = await setup();
+  const { world, piece, space } = await served();
   const fired = piece.fire("inc");
   await world.run();
   await world.serve({ events: [fired], writes: { count: set(1), double: set(2) } });
@@ -310,7 +298,7 @@ test("[CL-D15] what is too large to be sent is refused here, and what comes afte
 });
 
 test("[CL-D16] what was not sent when the user signs out ends visibly and is sent by nobody", async () => {
-  const { world, a1, piece } = await setup();
+  const { world, a1, piece } = await served();
   a1.disconnect();
   const fired = piece.fire("add", "mine");
   const edit = piece.set("count", 3);
@@ -330,7 +318,7 @@ test("[CL-D16] what was not sent when the user signs out ends visibly and is sen
 });
 
 test("[CL-D17] a tab that was taken over goes on under its own session and loses no event", async () => {
-  const { world, a1, piece } = await setup();
+  const { world, a1, piece } = await served();
   const twin = world.client("alice", "s1");
   await world.run();
   piece.fire("add", "kept");
@@ -342,7 +330,7 @@ test("[CL-D17] a tab that was taken over goes on under its own session and loses
 });
 
 test("[CL-D18] the same event id twice is one event for its sender", async () => {
-  const { world, piece, space } = await setup();
+  const { world, piece, space } = await served();
   const fired = piece.fire("add", "one");
   await world.run();
   const entry = { eventId: fired.eventId, payload: "again" };
@@ -355,7 +343,7 @@ test("[CL-D18] the same event id twice is one event for its sender", async () =>
 
 /** Fired offline; then `user` sends an event of that id, and the first sender is back. */
 async function overtaken(user: string) {
-  const { world, a1, piece } = await setup();
+  const { world, a1, piece } = await served();
   const other = world.client(user, "t2");
   await world.run();
   const { space } = world.open(other);
@@ -384,7 +372,7 @@ test("[CL-D18] an event whose id somebody else's event has taken is refused, wha
 });
 
 test("[CL-D19] raw appends and commits go straight to admission and come back with its verdict", async () => {
-  const { world, space } = await setup();
+  const { world, space } = await served();
   const stream = world.stream("add");
   const forged = space.raw.append({
     stream,

@@ -1,24 +1,10 @@
 import { action, cell, computed, pattern } from "@tidemark/runtime";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { record, set, World } from "../support/world.js";
-
-async function setup(): Promise<
-  { world: World; a1: ReturnType<World["client"]> } & ReturnType<World["open"]>
-> {
-  const world = new World();
-  const a1 = world.client("alice", "s1");
-  await world.found(a1);
-  const opened = world.open(a1);
-  await world.run();
-  // The piece's own creation is served, so that nothing of it is speculative any more.
-  await world.serve({ writes: { double: set(0) } });
-  expect(opened.space.speculative).toBe(0);
-  return { world, a1, ...opened };
-}
+import { record, served, set, World } from "../support/world.js";
 
 test("[CL-E1] a fired event shows at once, commits its append alone, and its echo retires with the consequence", async () => {
-  const { world, space, piece } = await setup();
+  const { world, space, piece } = await served();
   const seen = record(piece.get("count"));
   const doubles = record(piece.get("double"));
   const before = world.server.server.space(world.space).engine.head();
@@ -40,7 +26,7 @@ test("[CL-E1] a fired event shows at once, commits its append alone, and its ech
 });
 
 test("[CL-E2] the value that the server made wins over the echo, in one step", async () => {
-  const { world, piece, space } = await setup();
+  const { world, piece, space } = await served();
   const fired = piece.fire("bump");
   await world.run();
   const seen = record(piece.get("count"));
@@ -49,7 +35,7 @@ test("[CL-E2] the value that the server made wins over the echo, in one step", a
 });
 
 test("[CL-E3] an event that errored, dropped or was refused takes its echo along and says so", async () => {
-  const { world, piece, space } = await setup();
+  const { world, piece, space } = await served();
   for (const status of ["errored", "dropped", "refused", "needs-attention"] as const) {
     const fired = piece.fire("inc");
     await world.run();
@@ -62,7 +48,7 @@ test("[CL-E3] an event that errored, dropped or was refused takes its echo along
 });
 
 test("[CL-E4] open echoes run anew on what arrives in the meantime, in order", async () => {
-  const { world, piece } = await setup();
+  const { world, piece } = await served();
   const b1 = world.client("ben", "t1");
   await world.run();
   const other = world.open(b1).piece;
@@ -80,7 +66,7 @@ test("[CL-E4] open echoes run anew on what arrives in the meantime, in order", a
 });
 
 test("[CL-E5] an echo that throws is silent: the served outcome is the answer, and the echo tries again", async () => {
-  const { world, piece } = await setup();
+  const { world, piece } = await served();
   const b1 = world.client("ben", "t1");
   await world.run();
   const other = world.open(b1).piece;
@@ -96,7 +82,7 @@ test("[CL-E5] an echo that throws is silent: the served outcome is the answer, a
 });
 
 test("[CL-E6] what follows from an edit shows at once and stays until the server's value has come", async () => {
-  const { world, piece, space } = await setup();
+  const { world, piece, space } = await served();
   const doubles = record(piece.get("double"));
   const counts = record(piece.get("count"));
   void piece.set("count", 5);
@@ -109,7 +95,7 @@ test("[CL-E6] what follows from an edit shows at once and stays until the server
 });
 
 test("[CL-E7] a reload forgets the echo and shows the store, then the consequence", async () => {
-  const { world, a1, piece } = await setup();
+  const { world, a1, piece } = await served();
   const fired = piece.fire("inc");
   await world.run();
   a1.drop();
@@ -123,7 +109,7 @@ test("[CL-E7] a reload forgets the echo and shows the store, then the consequenc
 });
 
 test("[CL-E8] echoes of what an echo sent end with their root, whatever ids the server minted", async () => {
-  const { world, piece, space } = await setup();
+  const { world, piece, space } = await served();
   const fired = piece.fire("relay");
   await world.run();
   expect(piece.get("count").value).toBe(1);
@@ -132,7 +118,7 @@ test("[CL-E8] echoes of what an echo sent end with their root, whatever ids the 
 });
 
 test("[CL-E9] a handler's echo reads a computed as of now, its own earlier echoes included", async () => {
-  const { world, piece } = await setup();
+  const { world, piece } = await served();
   piece.fire("inc");
   piece.fire("fromDouble");
   await world.run();
@@ -140,7 +126,7 @@ test("[CL-E9] a handler's echo reads a computed as of now, its own earlier echoe
 });
 
 test("[CL-E10] a list is shown without doubles or gaps at every step of append, frame and end", async () => {
-  const { world, piece } = await setup();
+  const { world, piece } = await served();
   void piece.set("items", ["x", "y"]);
   await world.run();
   await world.serve({});
@@ -158,7 +144,7 @@ test("[CL-E10] a list is shown without doubles or gaps at every step of append, 
 });
 
 test("[CL-E11] subscribers see values of one moment: no frame or echo is ever half shown", async () => {
-  const { world, piece } = await setup();
+  const { world, piece } = await served();
   const pairs: (readonly [unknown, unknown])[] = [];
   const look = (): void => void pairs.push([piece.get("count").value, piece.get("double").value]);
   piece.get("count").subscribe(look);
@@ -176,7 +162,7 @@ test("[CL-E11] subscribers see values of one moment: no frame or echo is ever ha
 });
 
 test("[CL-E12] a user's or session's own cell that was never written reads as its default, not as pending", async () => {
-  const { world, piece } = await setup();
+  const { world, piece } = await served();
   expect([piece.get("draft").value, piece.get("draft").pending]).toEqual(["", false]);
   piece.fire("type", "hello");
   await world.run();
@@ -189,7 +175,7 @@ test("[CL-E12] a user's or session's own cell that was never written reads as it
 });
 
 test("[CL-E13] a subscriber that throws keeps nobody else from being told", async () => {
-  const { world, piece } = await setup();
+  const { world, piece } = await served();
   let told = 0;
   piece.get("count").subscribe((value) => {
     if (value !== 0) throw new Error("mine");

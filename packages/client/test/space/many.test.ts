@@ -2,21 +2,10 @@ import { receiptIdFor, MAX_WATCHES } from "@tidemark/protocol";
 import type { DocId } from "@tidemark/protocol";
 import { expect, test } from "vitest";
 import { PIECE_WATCHES } from "../../src/space/watch-book.js";
-import { counter, set, World } from "../support/world.js";
-
-async function setup(): Promise<
-  { world: World; a1: ReturnType<World["client"]> } & ReturnType<World["open"]>
-> {
-  const world = new World();
-  const a1 = world.client("alice", "s1");
-  await world.found(a1);
-  const opened = world.open(a1);
-  await world.run();
-  return { world, a1, ...opened };
-}
+import { counter, served, set } from "../support/world.js";
 
 test("[CL-D25] results of more events than a session may have watches come, each its own", async () => {
-  const { world, space, piece } = await setup();
+  const { world, space, piece } = await served();
   const count = MAX_WATCHES + 100;
   const stream = (n: number): DocId => `stream:s${n % 60}` as DocId;
   const fired = Array.from({ length: count }, (_, n) => space.raw.fire(stream(n), null));
@@ -38,7 +27,7 @@ test("[CL-D25] results of more events than a session may have watches come, each
 });
 
 test("[CL-D25] null is a handler's value like any other", async () => {
-  const { world, piece } = await setup();
+  const { world, piece } = await served();
   const fired = piece.fire("inc");
   await world.run();
   const { engine } = world.server.server.space(world.space);
@@ -53,7 +42,7 @@ test("[CL-D25] null is a handler's value like any other", async () => {
 });
 
 test("[CL-D25] a result that nobody can read any more is refused when the client is closed", async () => {
-  const { world, a1, piece } = await setup();
+  const { world, a1, piece } = await served();
   const fired = piece.fire("inc");
   await world.run();
   await world.serve({ events: [fired] });
@@ -67,7 +56,7 @@ test("[CL-D25] a result that nobody can read any more is refused when the client
 });
 
 test("[CL-P14] more pieces than a session may watch are refused by name, and those that are watched stay so", async () => {
-  const { world, space, piece } = await setup();
+  const { world, space, piece } = await served();
   const left = PIECE_WATCHES - 1;
   const others = Array.from({ length: left }, (_, n) =>
     space.piece(`piece:p${n}` as DocId, counter),
@@ -92,7 +81,7 @@ test("[CL-P14] more pieces than a session may watch are refused by name, and tho
 });
 
 test("[CL-P15] handles of one piece that watch different names each show their own", async () => {
-  const { world, a1, space } = await setup();
+  const { world, a1, space } = await served();
   await world.serve({ writes: { count: set(1), double: set(2) } });
   const long = Array.from({ length: 40 }, (_, n) => `name-${n}`);
   const first = space.piece(world.piece, counter, { watch: [...long, "count"] });
@@ -105,7 +94,7 @@ test("[CL-P15] handles of one piece that watch different names each show their o
 });
 
 test("[CL-D26] a reconnect after a long time offline asks for no more than one message holds, and everything arrives", async () => {
-  const { world, a1, space } = await setup();
+  const { world, a1, space } = await served();
   const first = space.raw.fire("stream:first" as DocId, null);
   await world.run();
   a1.disconnect();

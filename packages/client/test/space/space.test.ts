@@ -2,22 +2,10 @@ import { computed, cell, pattern } from "@tidemark/runtime";
 import { expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import type { FiredEvent, ValueHandle } from "@tidemark/client";
-import { counter, record, set, World } from "../support/world.js";
-
-async function setup(): Promise<
-  { world: World; a1: ReturnType<World["client"]> } & ReturnType<World["open"]>
-> {
-  const world = new World();
-  const a1 = world.client("alice", "s1");
-  await world.found(a1);
-  const opened = world.open(a1);
-  await world.run();
-  await world.serve({ writes: { double: set(0) } });
-  return { world, a1, ...opened };
-}
+import { counter, record, served, set } from "../support/world.js";
 
 test("[CL-P1] names, values and payloads of a piece are typed by its pattern", async () => {
-  const { piece, space, world } = await setup();
+  const { piece, space, world } = await served();
   expectTypeOf(piece.get("count")).toEqualTypeOf<ValueHandle<number>>();
   expectTypeOf(piece.get("items")).toEqualTypeOf<ValueHandle<string[]>>();
   expectTypeOf(piece.get("double").value).toEqualTypeOf<number | undefined>();
@@ -40,7 +28,7 @@ test("[CL-P1] names, values and payloads of a piece are typed by its pattern", a
 });
 
 test("[CL-P2] a created piece shows at once, with what is derived from it, and stays through its commit", async () => {
-  const { world, space } = await setup();
+  const { world, space } = await served();
   const { piece, created } = space.create(counter);
   expect([piece.get("count").value, piece.get("double").value]).toEqual([0, 0]);
   const doubles = record(piece.get("double"));
@@ -52,7 +40,7 @@ test("[CL-P2] a created piece shows at once, with what is derived from it, and s
 });
 
 test("[CL-P3] a creation that is refused leaves the screen and rejects", async () => {
-  const { world, space } = await setup();
+  const { world, space } = await served();
   const { piece, created } = space.create(counter, {}, { cause: "p" });
   created.catch(() => undefined);
   await world.run();
@@ -65,7 +53,7 @@ test("[CL-P3] a creation that is refused leaves the screen and rejects", async (
 });
 
 test("[CL-P4] the list of pieces is live, this client's own creations included", async () => {
-  const { world, space } = await setup();
+  const { world, space } = await served();
   const lists = record(space.pieces);
   await world.run();
   const { piece } = space.create(counter);
@@ -76,7 +64,7 @@ test("[CL-P4] the list of pieces is live, this client's own creations included",
 });
 
 test("[CL-P5] a swapped piece is shown and echoes by its new pattern, here and with others", async () => {
-  const { world, piece } = await setup();
+  const { world, piece } = await served();
   const counter2 = pattern({
     id: "counter",
     version: "2",
@@ -101,7 +89,7 @@ test("[CL-P5] a swapped piece is shown and echoes by its new pattern, here and w
 });
 
 test("[CL-P6] a piece is watched whole, by names, or not at all; only what is watched is held", async () => {
-  const { world } = await setup();
+  const { world } = await served();
   const held = async (watch?: readonly string[]): Promise<unknown[]> => {
     const client = world.client("ben", `t${world.frames.size}`);
     await world.run();
@@ -118,7 +106,7 @@ test("[CL-P6] a piece is watched whole, by names, or not at all; only what is wa
 });
 
 test("[CL-P7] an event of a piece that is not watched is sent all the same, without an echo", async () => {
-  const { world } = await setup();
+  const { world } = await served();
   const b1 = world.client("ben", "t1");
   await world.run();
   const space = b1.open(world.space);
@@ -130,7 +118,7 @@ test("[CL-P7] an event of a piece that is not watched is sent all the same, with
 });
 
 test("[CL-P8] the access list is live and its owner changes it", async () => {
-  const { world, a1, space } = await setup();
+  const { world, a1, space } = await served();
   const acl = record(space.acl);
   await world.run();
   const set = space.setAcl({ [a1.whoami.principal]: "OWNER" } as never);
@@ -140,7 +128,7 @@ test("[CL-P8] the access list is live and its owner changes it", async () => {
 });
 
 test("[CL-P9] a space that was taken from a reader says so", async () => {
-  const { world, a1, space } = await setup();
+  const { world, a1, space } = await served();
   const b1 = world.client("ben", "t1");
   await world.run();
   const other = world.open(b1);
@@ -151,7 +139,7 @@ test("[CL-P9] a space that was taken from a reader says so", async () => {
 });
 
 test("[CL-P10] closing a piece withdraws its watch, and its values keep their last state", async () => {
-  const { world, piece, space } = await setup();
+  const { world, piece, space } = await served();
   const count = piece.get("count");
   expect(space.core.watches.list().map(({ id }) => id)).toContain(world.piece);
   // The handle that created the piece watches it too.
@@ -162,7 +150,7 @@ test("[CL-P10] closing a piece withdraws its watch, and its values keep their la
 });
 
 test("[CL-P11] a first path into a cell that was never written starts from its default", async () => {
-  const { world, space } = await setup();
+  const { world, space } = await served();
   const nested = pattern({
     id: "nested",
     version: "1",
@@ -184,7 +172,7 @@ test("[CL-P11] a first path into a cell that was never written starts from its d
 });
 
 test("[CL-P13] a cell that holds null shows null, and not its default", async () => {
-  const { world, piece } = await setup();
+  const { world, piece } = await served();
   void piece.set("draft", null);
   await world.run();
   expect(piece.get("draft").value).toBeNull();

@@ -198,3 +198,14 @@ export function record<T>(value: {
   value.subscribe((next) => seen.push(next));
   return seen;
 }
+
+/** A counter of alice's, served once, so that nothing of it is speculative. */
+export async function served(): Promise<{ world: World; a1: Client } & ReturnType<World["open"]>> {
+  const world = new World();
+  const a1 = world.client("alice", "s1");
+  await world.found(a1);
+  const opened = world.open(a1);
+  await world.run();
+  await world.serve({ writes: { double: set(0) } });
+  return { world, a1, ...opened };
+}

@@ -1,11 +1,4 @@
-import {
-  isOverwritten,
-  isRewrittenWhole,
-  overwritesOf,
-  type Overwrite,
-  type PatchOp,
-  type ValueOperation,
-} from "@tidemark/protocol";
+import { overwritesOf, standingPart, type ValueOperation } from "@tidemark/protocol";
 import type { RunWrite } from "./contribution.js";
 
 /** A consequence's write to one document after the firing session's later writes (seed 001 §3d). */
@@ -15,8 +8,7 @@ export interface Superseded {
 }
 
 /**
- * Drops what the firing session overwrote after it fired: a patch at or below an overwritten path,
- * and a `set` or `delete` that was rewritten whole. A write to a path above the overwritten one keeps
+ * Drops what the firing session overwrote after it fired. A write to a path above the overwritten one keeps
  * commit order (R9).
  */
 export function supersede(
@@ -28,7 +20,7 @@ export function supersede(
   const kept: RunWrite[] = [];
   let dropped = false;
   for (const write of writes) {
-    const op = keptPart(write.op, overwritten);
+    const op = standingPart(write.op, overwritten);
     if (op === write.op) {
       kept.push(write);
       continue;
@@ -37,15 +29,4 @@ export function supersede(
     if (op !== undefined) kept.push({ ...write, op });
   }
   return { kept, dropped };
-}
-
-/** The part of an operation that stands; the same object where nothing was dropped. */
-function keptPart(
-  op: ValueOperation,
-  overwritten: readonly Overwrite[],
-): ValueOperation | undefined {
-  if (op.op !== "patch") return isRewrittenWhole(overwritten) ? undefined : op;
-  const patches = op.value.filter((patch: PatchOp) => !isOverwritten(patch, overwritten));
-  if (patches.length === op.value.length) return op;
-  return patches.length === 0 ? undefined : { op: "patch", value: patches };
 }

@@ -1,12 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { FrontierEntry } from "@tidemark/events";
 import {
-  instanceKey,
-  SPACE_SCOPE_KEY,
   type ActionId,
   type DocId,
   type EventId,
-  type InstanceKey,
   type Seq,
   type SpaceId,
 } from "@tidemark/protocol";
@@ -14,9 +11,8 @@ import { buildWave, type BatchContext } from "../../src/wave/batch.js";
 import { coalesceWrites } from "../../src/wave/coalesce.js";
 import type { Contribution } from "../../src/wave/contribution.js";
 import { planWave, type PlanView } from "../../src/wave/plan.js";
+import { at, contribution, seq } from "../support/contributions.js";
 
-const at = (name: string): InstanceKey => instanceKey(`node:${name}` as DocId, SPACE_SCOPE_KEY);
-const seq = (n: number) => n as Seq;
 const quiet: PlanView = {
   intrusions: () => [],
   head: () => seq(0),
@@ -56,21 +52,8 @@ function buildBatch(...args: Parameters<typeof buildWave>) {
   return { batch, carriers };
 }
 
-function derivation(id: number, parts: Partial<Contribution>): Contribution {
-  return {
-    id,
-    kind: "derivation",
-    action: `t/n${id}@p` as ActionId,
-    instance: SPACE_SCOPE_KEY,
-    basis: seq(10),
-    reads: [],
-    elided: [],
-    writes: [],
-    sends: [],
-    layer: { ops: new Map() },
-    ...parts,
-  };
-}
+const derivation = (id: number, parts: Partial<Contribution>): Contribution =>
+  contribution({ id, action: `t/n${id}@p` as ActionId, ...parts });
 
 const read = (name: string, n: number) => ({
   key: at(name),

@@ -21,15 +21,28 @@ export function overwritesOf(op: ValueOperation): readonly Overwrite[] {
   return elements.length === 0 ? whole : [...whole, ...elements];
 }
 
-/** Whether nothing would be left of an earlier step, had these come after it (seed 001 §3d). */
-export function isOverwritten(step: PatchOp, by: readonly Overwrite[]): boolean {
+/**
+ * What stands of an earlier operation that these came after, the same object where that is all of it: a step at or
+ * below an overwritten path goes, and a write of the whole document that was rewritten whole (seed 001 §3d). Server
+ * and client ask the same, so that an echo goes where its consequence does.
+ */
+export function standingPart(
+  op: ValueOperation,
+  by: readonly Overwrite[],
+): ValueOperation | undefined {
+  if (op.op !== "patch") return isRewrittenWhole(by) ? undefined : op;
+  const steps = op.value.filter((step) => !isOverwritten(step, by));
+  if (steps.length === op.value.length) return op;
+  return steps.length === 0 ? undefined : { op: "patch", value: steps };
+}
+
+function isOverwritten(step: PatchOp, by: readonly Overwrite[]): boolean {
   return by.some(({ path, element }) =>
     element === undefined ? isPathPrefix(path, step.path) : adds(step, path, element),
   );
 }
 
-/** Whether an earlier write of the whole document is one that these rewrote whole. */
-export function isRewrittenWhole(by: readonly Overwrite[]): boolean {
+function isRewrittenWhole(by: readonly Overwrite[]): boolean {
   return by.some(({ path, element }) => element === undefined && path.length === 0);
 }
 

@@ -4,14 +4,13 @@ import {
   applyPatch,
   getAt,
   isMerging,
-  isOverwritten,
   isPathPrefix,
-  isRewrittenWhole,
   jsonEqual,
   type JsonValue,
   operationsCommute,
   overwritesOf,
   overwrittenPaths,
+  standingPart,
   type PatchOp,
   type Path,
   pathsOverlap,
@@ -60,14 +59,18 @@ describe("paths of an operation", () => {
       { op: "replace", path: ["l"], value: [{ id: 1 }] },
       splice,
     ];
-    expect(
-      [added, { ...added, op: "addUnique" as const }].map((one) => isOverwritten(one, by)),
-    ).toEqual([true, true]);
-    expect(unlike.filter((one) => isOverwritten(one, by))).toEqual([]);
-    expect(isOverwritten({ op: "append", path: ["c", "d"], value: 1 }, by)).toBe(true);
-    expect(isRewrittenWhole(by)).toBe(false);
-    expect(isRewrittenWhole(overwritesOf({ op: "delete" }))).toBe(true);
-    expect(isRewrittenWhole(overwritesOf(patch({ op: "remove", path: [], value: 1 })))).toBe(false);
+    for (const one of [added, { ...added, op: "addUnique" as const }]) {
+      expect(standingPart(patch(one), by)).toBeUndefined();
+    }
+    const others = patch(...unlike);
+    expect(standingPart(others, by)).toBe(others);
+    const below: PatchOp = { op: "append", path: ["c", "d"], value: 1 };
+    expect(standingPart(patch(added, ...unlike, below), by)).toEqual(others);
+    const whole: ValueOperation = { op: "set", value: 1 };
+    expect(standingPart(whole, by)).toBe(whole);
+    expect(standingPart(whole, overwritesOf({ op: "delete" }))).toBeUndefined();
+    const byValue = overwritesOf(patch({ op: "remove", path: [], value: 1 }));
+    expect(standingPart(whole, byValue)).toBe(whole);
   });
 
   test("[PR-P13] an element put in or taken out touches its array, a key itself alone", () => {

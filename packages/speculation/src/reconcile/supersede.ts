@@ -1,4 +1,4 @@
-import { isOverwritten, isRewrittenWhole, overwritesOf } from "@tidemark/protocol";
+import { overwritesOf, standingPart } from "@tidemark/protocol";
 import type { InstanceKey, Overwrite, ValueOperation } from "@tidemark/protocol";
 import type { OverlayEntry } from "../overlay/entry.js";
 
@@ -22,11 +22,7 @@ export function alsoOverwritten(a: Overwritten, b: Overwritten): Overwritten {
   return all;
 }
 
-/**
- * What the server will leave of a consequence write that the firing session overwrote afterwards: a
- * patch at or below an overwritten path goes, and so does a whole-document write of a document that
- * was rewritten whole (seed 001 §3d). An echo that kept them would show over the newer value.
- */
+/** What the server will leave of a consequence: an echo that kept more would show over the newer value (seed 001 §3d). */
 export function withoutOverwritten(
   ops: ReadonlyMap<InstanceKey, readonly ValueOperation[]>,
   overwritten: Overwritten,
@@ -35,15 +31,8 @@ export function withoutOverwritten(
   const left = new Map<InstanceKey, readonly ValueOperation[]>();
   for (const [key, list] of ops) {
     const paths = overwritten.get(key);
-    const kept = paths === undefined ? list : list.flatMap((op) => leftOf(op, paths));
+    const kept = paths === undefined ? list : list.flatMap((op) => standingPart(op, paths) ?? []);
     if (kept.length > 0) left.set(key, kept);
   }
   return left;
-}
-
-function leftOf(op: ValueOperation, overwritten: readonly Overwrite[]): readonly ValueOperation[] {
-  if (op.op !== "patch") return isRewrittenWhole(overwritten) ? [] : [op];
-  const kept = op.value.filter((step) => !isOverwritten(step, overwritten));
-  if (kept.length === op.value.length) return [op];
-  return kept.length === 0 ? [] : [{ op: "patch", value: kept }];
 }

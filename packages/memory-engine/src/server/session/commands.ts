@@ -1,10 +1,10 @@
 import {
   AuthorizationError,
   isTidemarkError,
-  readAppendRefusal,
   LimitError,
   aclLevel,
   ProtocolError,
+  readAppendRefusal,
   type AppendMessage,
   type AclLevel,
   type AppendRequest,
